@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from benzer.fields import Image, Schema, Text, ValueSet
     from benzer.index import Index, IndexSettings
     from benzer.minhash import MinHash
-    from benzer.pipeline import Options, find_duplicates
+    from benzer.pipeline import Options, dedupe, find_duplicates
     from benzer.presets import preset
     from benzer.pricing import price
     from benzer.results import Duplicates
@@ -48,6 +48,7 @@ __all__ = [
     "ValueSet",
     "__version__",
     "compare",
+    "dedupe",
     "find_contained",
     "find_duplicates",
     "jaccard",
@@ -74,6 +75,7 @@ _MODULE_OF = {
     "ValueSet": "fields",
     "__version__": "_native",
     "compare": "comparison",
+    "dedupe": "pipeline",
     "find_contained": "contained",
     "find_duplicates": "pipeline",
     "jaccard": "verify",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 from typing import TypeVar
 
@@ -11,6 +11,8 @@ from benzer.errors import InputError, SettingsError
 Item = TypeVar("Item")
 MOST_SEED = 2**64 - 1
 MOST_THREADS = 4096
+ON_DUPLICATE_ID = ("number", "skip", "stop")
+ID_SCOPES = ("all", "file")
 BUCKET_LIMIT = "bucket_limit", 2, 2**32 - 1, "1000"
 """Name, range and example of the most documents of a bucket whose pairs are listed."""
 
@@ -114,3 +116,14 @@ def check_on_error(on_error: object) -> None:
     """Raise an error unless malformed rows are to stop the run or to be skipped."""
     if on_error not in ("stop", "skip"):
         raise SettingsError(f'on_error must be "stop" or "skip", got "{on_error}"')
+
+
+def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
+    """Raise an error unless a setting is one of some words.
+
+    >>> check_choice("id_scope", "files", ID_SCOPES)
+    Traceback (most recent call last):
+    benzer.errors.SettingsError: id_scope must be one of all, file, got 'files'
+    """
+    if value not in choices:
+        raise SettingsError(f"{name} must be one of {', '.join(choices)}, got {value!r}")

@@ -210,7 +210,7 @@ def find_contained(
         SettingsError: A setting is out of range.
         InputError: The input cannot be read.
         MalformedRowError: A row is malformed and `on_error` is "stop".
-        DuplicateIdError: Two documents have the same id.
+        DuplicateIdError: Two documents have the same id and `on_duplicate_id` is "stop".
 
     >>> from benzer.fields import ValueSet
     >>> sets = [{"id": "small", "values": [1, 2, 3, 4]}, {"id": "large", "values": [1, 2, 3, 5, 6, 7]}]

@@ -100,9 +100,24 @@ class DescribedCorpus:
         """Return the ids at some positions, or all."""
         return self._native.ids(positions)
 
-    def duplicate_id(self, threads: int = 0) -> tuple[int, int] | None:
-        """Return two positions with the same id; None if all ids differ."""
-        return self._native.duplicate_id(threads)
+    def repeated_ids(self, threads: int = 0) -> tuple[Positions, Positions]:
+        """Return the documents that repeat the id of an earlier one: the first with that id, and the own position."""
+        return self._native.repeated_ids(threads)
+
+    def make_ids(self, positions: Positions) -> None:
+        """Replace the ids of some documents by generated ones."""
+        self._native.make_ids(positions)
+
+    def scope_ids(self) -> None:
+        """Put the name of its source before each given id."""
+        self._native.scope_ids()
+
+    def remove(self, positions: Positions) -> None:
+        """Remove some documents."""
+        gone = set(positions.tolist())
+        for number, kept in self._kept.items():
+            self._kept[number] = [one for at, one in enumerate(kept) if at not in gone]
+        self._native.remove(positions)
 
     def sources(self) -> NDArray[np.uint32]:
         """Return the source of each document."""

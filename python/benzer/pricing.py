@@ -17,7 +17,7 @@ from benzer.clusters import Keep
 from benzer.corpora import DocumentCorpus
 from benzer.errors import SettingsError
 from benzer.fields import Schema
-from benzer.fields.schema import check_schema
+from benzer.fields.schema import DEFAULT_RECALL, check_schema
 from benzer.minhash import MinHash
 from benzer.pipeline.flow import ranked
 from benzer.pipeline.memory import FILED, KEY, PER_DOCUMENT, PER_FIELD, SHINGLE
@@ -109,7 +109,7 @@ def price(
     source: Any,
     thresholds: Sequence[float] = THRESHOLDS,
     *,
-    recall: float = 0.95,
+    recall: float = DEFAULT_RECALL,
     schema: Schema | None = None,
     text: str | Mapping[str, str] | None = None,
     id: str | None = None,

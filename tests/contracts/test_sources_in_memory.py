@@ -341,3 +341,129 @@ def test_islice_of_a_longer_iterator_takes_no_more_than_its_items() -> None:
     numbers = (f"text {number}" for number in itertools.count())
     assert benzer.find_duplicates(itertools.islice(numbers, 5)).counts["documents"] == 5
     assert next(numbers) == "text 5"
+
+
+# Results in the kind that was given
+
+
+TO_ARROW: dict[type, Callable[[Any], Any]] = {
+    pl.LazyFrame: lambda data: data.collect().to_arrow(),
+    pl.DataFrame: lambda data: data.to_arrow(),
+    pd.DataFrame: pa.Table.from_pandas,
+    pa.RecordBatchReader: lambda data: data.read_all(),
+    pds.Dataset: lambda data: data.to_table(),
+    pds.Scanner: lambda data: data.to_table(),
+    duckdb.DuckDBPyRelation: pa.table,
+    datasets.DatasetDict: lambda data: data["train"].with_format("arrow")[:],
+}
+
+
+def texts_of(data: Any) -> list[Any]:
+    """The texts of data of any kind."""
+    for kind, to_arrow in TO_ARROW.items():
+        if isinstance(data, kind):
+            return texts_of(to_arrow(data))
+    items = data.to_pylist() if hasattr(data, "to_pylist") else list(data)
+    items = [data["all"]] if items == ["all"] else items
+    if items and isinstance(items[0], (pa.Table, pa.RecordBatch)):
+        return [text for table in items for text in texts_of(table)]
+    return [
+        item if isinstance(item, str) else item[1] if isinstance(item, tuple) else item["text"]
+        for item in items
+    ]
+
+
+@pytest.mark.parametrize("kind", [*TABLES, *COLUMNS])
+def test_dedupe_and_apply_return_the_kind_that_was_given(kind: str) -> None:
+    made = (TABLES | COLUMNS)[kind]
+    result = benzer.find_duplicates(made())
+    for kept in (benzer.dedupe(made()), result.apply(made())):
+        same = type(kept) is type(made()) or isinstance(kept, Iterator)
+        assert same or {"pyarrow.dataset.Dataset"} == {kind}
+        assert texts_of(kept) == TEXTS[:2]
+
+
+def test_all_columns_types_and_labels_are_kept() -> None:
+    frame = pd.DataFrame({"text": TEXTS, "kind": pd.Categorical(["x", "y", "x"])}, index=["p", "q", "r"])
+    kept = benzer.dedupe(frame)
+    assert (list(kept.index), kept["kind"].dtype.name) == (["p", "q"], "category")
+    lazy = benzer.dedupe(pl.LazyFrame({"text": TEXTS, "n": [1, 2, 3]}).filter(pl.col("n") > 1))
+    assert lazy.collect().to_dict(as_series=False) == {"text": TEXTS[1:], "n": [2, 3]}
+    splits = benzer.dedupe(datasets.DatasetDict(a=hugging_face(), b=hugging_face()), id="none")
+    assert (type(splits), splits["a"]["id"], splits["b"]["id"]) == (datasets.DatasetDict, ["a", "b"], [])
+
+
+def test_malformed_and_skipped_rows_are_left_out() -> None:
+    rows: list[dict[str, Any]] = [
+        {"id": 1, "text": "one two"},
+        {"id": 2, "text": 7},
+        {"id": 1, "text": "three four"},
+    ]
+    options = benzer.Options(on_error="skip", on_duplicate_id="skip")
+    assert benzer.dedupe(rows, options=options) == rows[:1]
+    assert list(benzer.dedupe(iter(rows), options=options)) == rows[:1]
+    assert benzer.dedupe({"a": "one two", "b": "One two"}) == {"a": "one two"}
+
+
+def test_apply_refuses_other_data() -> None:
+    found = benzer.find_duplicates(TEXTS)
+    for given in (TEXTS[:2], pd.Series(TEXTS[:2]), pa.table({"text": TEXTS[:2]})):
+        with pytest.raises(InputError, match="the result is of 3 rows, got 2: use the input of the run"):
+            found.apply(given)
+    with pytest.raises(InputError, match="the result is of 1 tables, got 2: use the input of the run"):
+        found.apply([TABLE, TABLE])
+    with pytest.raises(InputError, match="got 4: use the input of the run"):
+        list(found.apply(iter([*TEXTS, "more"])))
+    for path in ("a.jsonl", Path("a.jsonl"), [Path("a.jsonl")], Files(["a.jsonl"])):
+        with pytest.raises(InputError, match="files are not read into memory: use find_duplicates"):
+            benzer.dedupe(path)
+        with pytest.raises(InputError, match="files are not read into memory: use find_duplicates"):
+            found.apply(path)
+
+
+def test_tables_of_a_result_as_frames() -> None:
+    found = benzer.find_duplicates(TABLE)
+    assert found.to_pandas("removed")["kept_id"].tolist() == ["a"]
+    assert found.to_polars("pairs").rows() == [("a", "c", 1.0)]
+    assert found.to_arrow("kept")["id"].to_pylist() == ["a", "b"]
+    assert found.to_polars("clusters")["id"].to_list() == ["a", "c"]
+
+
+# An index
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_an_index_adds_tables_with_ids(kind: str) -> None:
+    with benzer.Index.open("memory:") as index:
+        assert index.add(TABLES[kind]() if "mappings" not in kind else TABLE.drop_columns(["year"])) == 3
+        assert list(index) == ["a", "b", "c"]
+        assert index.find_similar(TEXTS[0], limit=2) == [("a", 1.0, {"text": 1.0}), ("c", 1.0, {"text": 1.0})]
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_an_index_numbers_texts_and_replaces_nothing(kind: str) -> None:
+    with benzer.Index.open("memory:") as index:
+        assert index.add(COLUMNS[kind]()) == 3
+        assert list(index) == [0, 1, 2]
+        if kind != "enumerate":
+            with pytest.raises(
+                InputError, match=r"numbered from 0, but the index has the id 0: pass .id, text. pairs"
+            ):
+                index.add(COLUMNS[kind]())
+
+
+def test_an_index_refuses_paths_and_tables_without_ids() -> None:
+    with benzer.Index.open("memory:") as index:
+        for path in ("a.jsonl", Path("a.jsonl"), [Path("a.jsonl")], Files(["a.jsonl"])):
+            with pytest.raises(
+                InputError, match=r"documents must be in memory, got .* use benzer index for files"
+            ):
+                index.add(path)
+        with pytest.raises(
+            InputError, match=r"strings in a list are texts, but 'a.jsonl' looks like a file name"
+        ):
+            index.add(["a.jsonl"])
+        with pytest.raises(InputError, match='a table for an index needs a column "id": add one'):
+            index.add(TABLE.drop_columns(["id"]))
+        with pytest.raises(InputError, match="a document must be a Document"):
+            index.add([7])

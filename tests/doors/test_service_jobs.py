@@ -367,6 +367,11 @@ def test_a_malformed_row_fails_the_job_in_the_shape_of_errors_or_is_listed(clien
     (row,) = client.get(f"{address}/malformed").json()["rows"]
     assert (row["file"], row["row"]) == ("upload", 2)
     twice = ended(client, begun(client, {"documents": [{"id": 1, "text": "a"}, {"id": 1, "text": "b"}]}))
+    assert (twice["counts"]["documents"], twice["counts"]["repeated_ids"]) == (2, 1)
+    documents = [{"id": 1, "text": "a"}, {"id": 1, "text": "b"}]
+    for action, result in (("skip", "done"), ("stop", "failed")):
+        twice = ended(client, begun(client, {"documents": documents, "on_duplicate_id": action}))
+        assert twice["state"] == result
     assert twice["error"]["type"] == "DuplicateIdError"
 
 

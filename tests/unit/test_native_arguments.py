@@ -84,7 +84,7 @@ def test_what_does_not_fit_is_refused(call: Callable[[], Any]) -> None:
 
 def test_an_id_is_made_of_a_source_without_a_name_too() -> None:
     assert corpus().ids() == [":1"]
-    assert corpus().duplicate_id() is None
+    assert [one.tolist() for one in corpus().repeated_ids()] == [[], []]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_an_id_is_made_of_a_source_without_a_name_too() -> None:
         ({"threads": -1}, "threads must be from 0 \\(all cores\\) to 4096, got -1"),
         ({"threads": 1.5}, "threads must be from 0 \\(all cores\\) to 4096, got 1.5"),
         ({"threshold": "0.8"}, "threshold must be in"),
-        ({"recall": None}, "recall must be in"),
+        ({"recall": "0.9"}, "recall must be in"),
         ({"schema": 5}, "schema must be a Schema, got 5"),
         ({"options": {"seed": 1}}, "options must be Options, got {'seed': 1}"),
     ],

@@ -74,7 +74,7 @@ def test_minus_zero_is_the_id_zero(tmp_path: Path) -> None:
         tmp_path / "a.jsonl", f'{{"id": 0, "text": "{TEXT}"}}\n', f'{{"id": -0, "text": "{TEXT}"}}\n'
     )
     with pytest.raises(DuplicateIdError, match="the id 0 occurs in"):
-        benzer.find_duplicates(path)
+        benzer.find_duplicates(path, options=benzer.Options(on_duplicate_id="stop"))
 
 
 @pytest.mark.parametrize("name", [2**70, -(2**70), "a\ud800"])

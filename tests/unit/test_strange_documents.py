@@ -156,7 +156,9 @@ def test_what_is_no_text_is_refused(content: Any) -> None:
 
 def test_two_documents_with_one_id_are_told() -> None:
     with pytest.raises(InputError, match="same"):
-        benzer.find_duplicates([("same", "one text"), ("same", "another text")])
+        benzer.find_duplicates(
+            [("same", "one text"), ("same", "another text")], options=benzer.Options(on_duplicate_id="stop")
+        )
 
 
 def test_the_number_seven_and_the_text_seven_are_two_ids() -> None:

@@ -52,6 +52,7 @@ type Report = (u64, Vec<(u64, String)>);
 type SketchArrays<'py> =
     (Bound<'py, PyArray2<u64>>, Bound<'py, PyArray2<u64>>, Bound<'py, PyArray2<u32>>, Bound<'py, PyArray2<u32>>);
 /// Where texts begin and end, and their bytes.
+type Repeated<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>);
 type Texts<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u8>>);
 
 fn report(found: JsonlReport, most: usize) -> Report {
@@ -195,10 +196,36 @@ impl Corpus {
         }
     }
 
-    /// Two positions with the same id, if there are any.
+    /// The documents that repeat the id of an earlier one: the position of the first document with that id, and the
+    /// own one.
     #[pyo3(signature = (threads = Threads::ALL))]
-    fn duplicate_id(&self, py: Python<'_>, threads: Threads) -> PyResult<Option<(usize, usize)>> {
-        in_pool(py, threads, || self.inner.duplicate_id())
+    fn repeated_ids<'py>(&self, py: Python<'py>, threads: Threads) -> PyResult<Repeated<'py>> {
+        let (first, later): (Vec<u32>, Vec<u32>) = in_pool(py, threads, || {
+            self.inner.repeated_ids().into_iter().map(|(first, later)| (first as u32, later as u32)).unzip()
+        })?;
+        Ok((PyArray1::from_vec(py, first), PyArray1::from_vec(py, later)))
+    }
+
+    /// Replaces the ids of some documents by made ones.
+    fn make_ids(&mut self, py: Python<'_>, positions: PyReadonlyArray1<'_, u32>) -> PyResult<()> {
+        let positions = positions.as_array().to_vec();
+        check_positions(py, self.inner.len(), &[&positions])?;
+        self.inner.make_ids(&positions);
+        Ok(())
+    }
+
+    /// Puts the name of its source before each id that was given.
+    fn scope_ids(&mut self, py: Python<'_>) -> PyResult<()> {
+        let inner = &mut self.inner;
+        reading(py, || inner.scope_ids())
+    }
+
+    /// Removes some documents.
+    fn remove(&mut self, py: Python<'_>, positions: PyReadonlyArray1<'_, u32>) -> PyResult<()> {
+        let positions = positions.as_array().to_vec();
+        check_positions(py, self.inner.len(), &[&positions])?;
+        self.inner.remove(&positions);
+        Ok(())
     }
 
     /// The source of each document.

@@ -62,6 +62,7 @@ COMMON = "--output --replace --limit --threshold --text --values --id --shingle 
 @shared.json_option
 @fields.column_options
 @shared.on_error_option
+@shared.id_options
 @fields.text_options
 def command(
     inputs: tuple[str, ...],
@@ -119,7 +120,8 @@ def find(
     requested = {name: settings.pop(name) for name in fields.OPTIONS}
     schema, columns = fields.described(requested, weights={})
     layout = fields.layout_of(requested)
-    options = Options(format=fields.format_of(requested, inputs), on_error=settings.pop("on_error"), **layout)
+    rare = {name: settings.pop(name) for name in ("on_error", "on_duplicate_id", "id_scope")}
+    options = Options(format=fields.format_of(requested, inputs), **rare, **layout)
     return find_contained(
         Files(inputs), schema=schema, text=columns, id=settings.pop("id_column"),
         progress=progress, options=options, **settings,

@@ -124,6 +124,7 @@ COMMON = (
 @shared.json_option
 @fields.column_options
 @shared.on_error_option
+@shared.id_options
 @fields.weight_option
 @fields.text_options
 def command(

@@ -77,22 +77,24 @@ def requested_run(
 ) -> Settings:
     """Convert the options to arguments of `benzer.find_duplicates`."""
     from benzer.pipeline import Options
+    from benzer.pipeline import against as older
 
     requested = {name: settings.pop(name) for name in fields.OPTIONS}
     weight = settings.pop("weight")
     schema, columns = read_as(requested, weight, indexes, against)
     threshold = settings.pop("threshold")
-    if threshold is None and indexes:
-        threshold = indexes[0].settings.threshold
-    if indexes and not given("recall"):
-        settings["recall"] = min(settings["recall"], *(index.settings.recall for index in indexes))
+    if not given("recall"):
+        settings["recall"] = older.default_recall(indexes)
     id_column = settings.pop("id_column")
-    rare = {name: settings.pop(name) for name in ("bucket_limit", "on_error", "seed")}
+    rare = {
+        name: settings.pop(name)
+        for name in ("bucket_limit", "on_error", "seed", "on_duplicate_id", "id_scope")
+    }
     return {
         **settings,
         "schema": schema,
         "text": columns,
-        "threshold": fields.threshold_of(schema, threshold),
+        "threshold": older.default_threshold(schema, indexes) if threshold is None else threshold,
         "id": id_column,
         "against": indexes,
         "options": Options(format=fields.format_of(requested, inputs), **fields.layout_of(requested), **rare),

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 DEFAULT_SHINGLE_SIZES = {"word": 3, "char": 5}
 DEFAULT_METHOD = "grid"
-DEFAULT_THRESHOLD = 0.8
 FORMATS = ["jsonl", "json", "csv", "tsv", "parquet", "ipc", "excel", "html", "warc", "text", "images"]
 NAMED_BY = {"text": "--text", "values": "--values", "image": "--image-column"}
 TEXT_RULES = ("shingle", "normalize", "case", "stop_words", "frequencies", "hash_bytes", "shingle_hash")
@@ -140,7 +139,7 @@ column_options = stacked(
     ),
     option(
         INPUT, "--id", "id_column", metavar="COLUMN", show_default="id, or generated from file and row",
-        help="Column of ids.",
+        help="Column of ids; none generates an id of file and row for each row.",
     ),
     option(
         INPUT, "--format", "format", type=click.Choice(FORMATS), metavar="FORMAT",
@@ -363,21 +362,3 @@ def other_setting(location: str, name: str, stored: object, given: object) -> Se
         f"{location} was created with --{hyphened(name)} {stored}, got {given}: "
         "omit the option or create another index"
     )
-
-
-def threshold_of(schema: Schema, given: float | None) -> float:
-    """Return the given threshold, or that of the image fields, or 0.8.
-
-    >>> from benzer.fields import Schema
-    >>> threshold_of(Schema(), None), threshold_of(Schema(), 0.5)
-    (0.8, 0.5)
-    """
-    advised = list(advised_thresholds(schema))
-    return given if given is not None else min(advised) if advised else DEFAULT_THRESHOLD
-
-
-def advised_thresholds(schema: Schema) -> Iterator[float]:
-    """Yield the default thresholds of the fields if all are images."""
-    fields: list[Any] = list(schema.fields.values())
-    if all(field.kind == "image" for field in fields):
-        yield from (field.threshold for field in fields)

@@ -65,6 +65,7 @@ COMMON = "--threshold --recall --passages --text --values --images --id --format
 @shared.json_option
 @fields.column_options
 @shared.on_error_option
+@shared.id_options
 @fields.weight_option
 @fields.text_options
 def command(
@@ -81,8 +82,9 @@ def command(
         before, schema = len(target), target.settings.schema
         format = fields.format_of(settings, inputs)
         reading = DocumentReader(
-            inputs, columns, settings["id_column"], format, schema, on_error, fields.layout_of(settings)
-        )
+            inputs, columns, settings["id_column"], format, schema, on_error, fields.layout_of(settings),
+            settings["on_duplicate_id"], settings["id_scope"],
+        )  # fmt: skip
         read = add(target, reading, progress)
         report = {
             "index": printable_location(index),
@@ -90,7 +92,8 @@ def command(
             "new": len(target) - before,
             "documents": len(target),
         }
-    report |= {"malformed": len(reading.malformed), "seconds": round(perf_counter() - started, 3)}
+    repeated = {"repeated_ids": reading.repeated} if reading.repeated else {}
+    report |= {"malformed": len(reading.malformed), **repeated, "seconds": round(perf_counter() - started, 3)}
     if as_json:
         console.print_json(report)
     else:
@@ -119,7 +122,7 @@ def described(settings: dict[str, Any]) -> tuple[IndexSettings, dict[str, str]]:
     from benzer.index import IndexSettings
 
     schema, columns = fields.described(settings, settings["weight"])
-    threshold = fields.threshold_of(schema, settings["threshold"])
+    threshold = settings["threshold"]
     described_settings = IndexSettings(
         schema,
         threshold=threshold,

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from benzer.checks import ID_SCOPES, ON_DUPLICATE_ID
+
 if TYPE_CHECKING:
     from click.types import OptionHelpExtra
 
@@ -174,6 +176,18 @@ def promise_options(
 on_error_option = option(
     INPUT, "--on-error", type=click.Choice(["stop", "skip"]), default="stop", show_default=True,
     help="Stop at a malformed row, or skip and count it.",
+)  # fmt: skip
+
+
+id_options = stacked(
+    option(
+        INPUT, "--on-duplicate-id", type=click.Choice(ON_DUPLICATE_ID), default="number", show_default=True,
+        help="Give a repeated id the name of file and row, skip the row, or stop.",
+    ),
+    option(
+        INPUT, "--id-scope", type=click.Choice(ID_SCOPES), default="all", show_default=True,
+        help="Require unique ids in all files, or put the name of its file before each.",
+    ),
 )  # fmt: skip
 
 

@@ -64,7 +64,7 @@ def planned(
 
     requested = {name: options[name] for name in fields.OPTIONS}
     schema, columns = fields.described(requested, {})
-    threshold = fields.threshold_of(schema, threshold)
+    threshold = schema.default_threshold if threshold is None else threshold
     reading = Options(format=fields.format_of(requested, inputs), **fields.layout_of(requested))
     documents = read(Files(inputs), schema, columns, options["id_column"], reading)
     spread = look(documents.corpus, schema)

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
-from benzer.errors import DuplicateIdError, InputError
+from benzer.errors import InputError
 
 if TYPE_CHECKING:
     from benzer.corpora import DocumentCorpus
     from benzer.document import Document, FieldValue
     from benzer.fields import Field, Schema
-    from benzer.sources import MalformedRow, ReadOptions
+    from benzer.sources import MalformedRow, ReadOptions, ReadReport
     from benzer.sources.base import DocumentSink, Source
 
 BATCH_SIZE = 5_000
@@ -32,20 +32,25 @@ class DocumentReader:
     schema: Schema
     on_error: Literal["stop", "skip"] = "stop"
     layout: Mapping[str, Any] = field(default_factory=dict)
+    on_duplicate_id: Literal["number", "skip", "stop"] = "number"
+    id_scope: Literal["all", "file"] = "all"
     rows: int = 0
+    repeated: int = 0
     malformed: list[MalformedRow] = field(default_factory=list)
 
     def corpora(self) -> Iterator[Any]:
         """Read one file after another into a corpus, to keep only one file in memory."""
         from benzer.corpus import corpus_of
-        from benzer.pipeline import reading
+        from benzer.pipeline import ids
 
         for source in self._sources():
             corpus = corpus_of(self.schema)
-            self._read(source, corpus)
-            pair = corpus.duplicate_id()
-            if pair is not None:
-                raise reading.duplicate_id(corpus, [source], pair)
+            report = self._read(source, corpus)
+            if self.id_scope == "file":
+                corpus.scope_ids()
+            settled = ids.settle(corpus, [source], [report], self.on_duplicate_id)
+            self.malformed += settled.reports[0].malformed
+            self.repeated += settled.repeated.rows
             yield corpus
 
     def each(self, take: Take) -> None:
@@ -61,7 +66,9 @@ class DocumentReader:
                     take(batch)
             return
         for source in self._sources():
-            self._read(source, HandOn(self.schema, take, self.on_error == "stop"))
+            sink = HandOn(self.schema, take, self.on_error == "stop", self.on_duplicate_id, self.id_scope)
+            self.malformed += self._read(source, sink).malformed + sink.skipped
+            self.repeated += sink.repeated
 
     def texts(self) -> Iterator[str]:
         """Yield the texts of the first field, in the order of the input."""
@@ -83,10 +90,10 @@ class DocumentReader:
         inputs = Files(self.inputs)
         return open_sources(inputs, self.format or reading.folder_format(self.schema, inputs))
 
-    def _read(self, source: Source, sink: DocumentSink) -> None:
+    def _read(self, source: Source, sink: DocumentSink) -> ReadReport:
         report = source.read_into(sink, 0, self._options())
         self.rows += report.rows_read
-        self.malformed += report.malformed
+        return report
 
     def _options(self) -> ReadOptions:
         from benzer.pipeline import reading
@@ -104,10 +111,21 @@ class DocumentReader:
 class HandOn:
     """A replacement for a corpus that passes the documents of a file on while they are read."""
 
-    def __init__(self, schema: Schema, take: Take, stop: bool) -> None:
+    def __init__(
+        self,
+        schema: Schema,
+        take: Take,
+        stop: bool,
+        on_duplicate_id: Literal["number", "skip", "stop"] = "number",
+        id_scope: Literal["all", "file"] = "all",
+    ) -> None:
         self._schema = schema
         self._take = take
         self._stop = stop
+        self._on_duplicate_id = on_duplicate_id
+        self._id_scope = id_scope
+        self.repeated = 0
+        self.skipped: list[MalformedRow] = []
         self._name = ""
         self._rows: dict[str | int, int] = {}
 
@@ -156,22 +174,33 @@ class HandOn:
             if fault is not None:
                 refused.append((row, str(fault)))
                 continue
-            document = Document(
-                f"{self._name}:{row}" if id is None else id,
-                dict(zip(self._schema.fields, contents, strict=True)),
-            )
-            self._note(document.id, row)
-            documents.append(document)
+            own = self._id_of(row, id)
+            if own is None:
+                continue
+            documents.append(Document(own, dict(zip(self._schema.fields, contents, strict=True))))
         self._take(documents)
         return refused
 
-    def _note(self, id: str | int, row: int) -> None:
-        before = self._rows.setdefault(id, row)
-        if before != row:
-            raise DuplicateIdError(
-                f"the id {id!r} appears in {self._name} row {before} and {self._name} row {row}: make ids unique, "
-                "name another id column, or omit the column"
-            )
+    def _id_of(self, row: int, given: str | int | None) -> str | int | None:
+        """Return the id of a row, or None if the row is skipped."""
+        from benzer.pipeline.ids import repeated_error
+        from benzer.sources import MalformedRow
+
+        made = f"{self._name}:{row}"
+        scoped = f"{self._name}:{given}" if self._id_scope == "file" else given
+        own = made if given is None or scoped is None else scoped
+        before = self._rows.setdefault(own, row)
+        if before == row:
+            return own
+        self.repeated += 1
+        if self._on_duplicate_id == "skip":
+            reason = f"the id {own!r} is that of {self._name} row {before}"
+            self.skipped.append(MalformedRow(self._name, row, reason))
+            return None
+        if self._on_duplicate_id == "stop" or made in self._rows:
+            raise repeated_error(own, f"{self._name} row {before} and {self._name} row {row}")
+        self._rows[made] = row
+        return made
 
 
 def seen(field: Field, contents: Sequence[FieldValue]) -> Sequence[FieldValue | InputError]:

@@ -123,10 +123,12 @@ def command(
         return 0
     if shared.given(*ADVICE_OPTIONS):
         raise click.UsageError("--unit requires --documents: name a file of texts.")
+    from benzer.fields.schema import DEFAULT_THRESHOLD
+
     if not inputs:
-        return curve(threshold or fields.DEFAULT_THRESHOLD, recall, options, as_json)
+        return curve(threshold or DEFAULT_THRESHOLD, recall, options, as_json)
     named = bool(shared.given(*BAND_OPTIONS))
-    bands = choose(threshold or fields.DEFAULT_THRESHOLD, recall, **options) if named else None
+    bands = choose(threshold or DEFAULT_THRESHOLD, recall, **options) if named else None
     planned = planning.planned(inputs, read, threshold, recall, options["num_hashes"], bands)
     if as_json:
         console.print_json({**answer(planned.bands, planned.threshold, recall), **planned.to_dict()})

@@ -14,7 +14,7 @@ from typing import Any, Generic, Literal, TypeVar
 from benzer.client import wire
 from benzer.client.adding import NDJSON, Progress
 from benzer.client.connection import AsyncConnection, BlockingConnection, ClientConnection
-from benzer.client.given import Rows, source_of
+from benzer.client.given import Rows, new_documents
 from benzer.client.index import AsyncRemoteIndex, RemoteIndex
 from benzer.client.jobs import AsyncDuplicatesJob, DuplicatesJob
 from benzer.client.methods import Awaiting, Blocking, call
@@ -27,6 +27,7 @@ from benzer.index import IndexSettings
 from benzer.pipeline.options import Options, chosen
 
 KEPT_IN_MEMORY = 8_000_000
+SUPPORTED = ("on_error", "on_duplicate_id")
 ROWS_AT_ONCE = 500
 OneIndex = TypeVar("OneIndex", RemoteIndex, AsyncRemoteIndex)
 Job = TypeVar("Job", DuplicatesJob, AsyncDuplicatesJob)
@@ -138,20 +139,22 @@ class ServiceCalls(Generic[OneIndex, Job]):
             against: Names of indexes; documents that match one of theirs are removed.
             measure: Whether to measure the recall.
             progress: Called with the number of documents written to the temporary file.
-            options: Rarely changed settings; a service supports only `on_error`.
+            options: Rarely changed settings; a service supports only `on_error` and `on_duplicate_id`.
 
         Returns:
             A handle of the job.
         """
         rare = chosen(options)
-        rare.refuse([field.name for field in fields(rare) if field.name != "on_error"], "for a service")
+        rare.refuse([field.name for field in fields(rare) if field.name not in SUPPORTED], "for a service")
         names = ",".join(against)
         query = given({
-            "threshold": threshold, "recall": recall, "method": method, "keep": str(keep), "on_error": rare.on_error,
+            "threshold": threshold, "recall": recall, "method": method, "keep": str(keep),
+            "on_error": rare.on_error, "on_duplicate_id": rare.on_duplicate_id,
             "against": names or None, "measure": "true" if measure else None,
             "fields": None if schema is None else json.dumps(schema.to_dict()),
         })  # fmt: skip
-        rows = Rows(source_of(documents), schema or Schema())
+        fields_read = list((schema or Schema()).fields)
+        rows = Rows(new_documents(documents, fields_read), schema or Schema())
         with tempfile.SpooledTemporaryFile(KEPT_IN_MEMORY) as body:
             while part := await rows.part(self._connection.draw, ROWS_AT_ONCE):
                 body.writelines(row.line for row in part)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from benzer.checks import check_documents, is_number
@@ -13,6 +13,7 @@ from benzer.errors import InputError, SettingsError
 from benzer.fields import Schema
 from benzer.index.documents import as_document, check_id
 from benzer.sources import MalformedRow
+from benzer.sources.documents import NumberedTexts, documents_in
 
 LARGEST_PART = 8_000_000
 """Maximum bytes of rows in one request, except for a single larger document."""
@@ -20,6 +21,16 @@ DRAWN = 64
 SOURCE = "documents"
 Draw = Callable[[Any, int], Awaitable[list[Any]]]
 """Reads the next items of an iterator, at most a number of them."""
+
+
+def new_documents(documents: Any, fields: Sequence[str]) -> Any:
+    """An iterator over documents to add: the pairs of a mapping of ids to texts, or the rows of tables."""
+    if isinstance(documents, AsyncIterable):
+        return aiter(documents)
+    found = documents_in(documents, fields)
+    if isinstance(found, NumberedTexts):
+        raise InputError("texts need ids in a service: pass (id, text) pairs, e.g. enumerate(texts)")
+    return source_of(found)
 
 
 def source_of(documents: Any) -> Any:

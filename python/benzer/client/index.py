@@ -10,7 +10,7 @@ from benzer.checks import check_on_error, check_time, listed_ids
 from benzer.client import adding, wire
 from benzer.client.adding import Added, Progress
 from benzer.client.connection import ClientConnection
-from benzer.client.given import Rows, check_batch_size, source_of
+from benzer.client.given import Rows, check_batch_size, new_documents, source_of
 from benzer.client.jobs import AsyncDuplicatesJob, DuplicatesJob
 from benzer.client.methods import Awaiting, Blocking, call, finish, paged
 from benzer.client.questions import QueryFields, answered
@@ -104,7 +104,7 @@ class IndexCalls(Generic[Job]):
         check_batch_size(batch_size)
         check_on_error(on_error)
         schema = (await self._settings()).schema
-        rows = Rows(source_of(documents), schema, skips=on_error == "skip")
+        rows = Rows(new_documents(documents, list(schema.fields)), schema, skips=on_error == "skip")
         return await adding.add(self._connection, f"{self._path}/documents", rows, batch_size, progress)
 
     @call

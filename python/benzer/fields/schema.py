@@ -27,6 +27,10 @@ FIELD_TYPES = Registry(
 )
 
 
+DEFAULT_THRESHOLD = 0.8
+DEFAULT_RECALL = 0.95
+
+
 @dataclass(frozen=True, init=False)
 class Schema:
     """The fields of a document by name.
@@ -97,6 +101,20 @@ class Schema:
         """
         thresholds = [field.band_threshold(threshold) for field in self.fields.values() if is_seen(field)]
         return min([threshold, *thresholds])
+
+    @property
+    def default_threshold(self) -> float:
+        """The threshold of a run or an index that names none: that of the images if all fields are images, or 0.8.
+
+        >>> from benzer.fields import Image
+        >>> Schema().default_threshold, Schema(image=Image()).default_threshold
+        (0.8, 0.3)
+        """
+        advised = [
+            getattr(field, "threshold", None) for field in self.fields.values() if field.kind == "image"
+        ]
+        known = [threshold for threshold in advised if threshold is not None]
+        return min(known) if len(known) == len(self.fields) else DEFAULT_THRESHOLD
 
     @property
     def weights(self) -> list[float]:

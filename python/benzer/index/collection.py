@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -51,6 +51,7 @@ from benzer.index.upkeep import (
     without_repeats,
 )
 from benzer.sketcher import check_fields
+from benzer.sources.documents import NumberedTexts, documents_in
 from benzer.storage import DocumentId, Storage, open_storage
 
 if TYPE_CHECKING:
@@ -130,7 +131,10 @@ class Index:
         After an error, earlier batches remain in the index until `rollback`.
 
         Args:
-            documents: `Document`s, (id, text or fields) pairs, mappings with an "id", or one mapping of ids to texts.
+            documents: `Document`s, (id, text or fields) pairs, mappings with an "id", one mapping of ids to texts, or
+                tables with a column "id" and the columns of the fields (of pandas, Polars, PyArrow, DuckDB, Hugging
+                Face). Texts without ids, in a list or a column, are numbered from 0, and must not
+                replace documents.
             batch_size: Documents to process at a time.
             threads: Number of threads; 0 uses all cores.
             seen_at: When the documents were seen (see `evict`). Defaults to now.
@@ -140,15 +144,27 @@ class Index:
         """
         if batch_size < 1:
             raise SettingsError(f"batch_size must be 1 or more, got {batch_size}")
-        given = iter(documents.items() if isinstance(documents, Mapping) else documents)
+        found = documents_in(documents, list(self.settings.schema.fields))
+        given = iter(found)
         count = 0
         while batch := [
             check_id(as_document(item, self.settings.schema)) for item in islice(given, batch_size)
         ]:
+            if isinstance(found, NumberedTexts):
+                self._refuse_stored(batch)
             seen = describe_documents(self.settings.schema, batch, threads)
             self._file(seen, threads, second_of(seen_at))
             count += len(batch)
         return count
+
+    def _refuse_stored(self, numbered: Sequence[Document]) -> None:
+        """Raise an error if texts that were numbered would replace documents."""
+        stored = next((document.id for document in numbered if document.id in self), None)
+        if stored is not None:
+            raise InputError(
+                f"texts without ids are numbered from 0, but the index has the id {stored}: pass (id, text) pairs, "
+                "e.g. enumerate(texts, start=1000)"
+            )
 
     def _file(self, documents: Sequence[Document], threads: int, seen: int) -> None:
         payloads, keys = self._sketcher.filed(documents, threads)

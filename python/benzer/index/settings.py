@@ -12,6 +12,7 @@ from benzer.bands import Bands
 from benzer.checks import check_recall, check_threshold
 from benzer.errors import SettingsMismatchError, StoreFormatError
 from benzer.fields import Schema
+from benzer.fields.schema import DEFAULT_RECALL
 from benzer.index.fingerprints import Fingerprints, Passages
 from benzer.minhash import MinHash
 from benzer.sketcher import Sketcher
@@ -57,8 +58,8 @@ class IndexSettings:
         self,
         schema: Schema | None = None,
         *,
-        threshold: float = 0.8,
-        recall: float = 0.95,
+        threshold: float | None = None,
+        recall: float = DEFAULT_RECALL,
         minhash: str = "fast",
         num_hashes: int | None = None,
         bands: Bands | None = None,
@@ -66,9 +67,10 @@ class IndexSettings:
         family: str = "mixed",
         passages: bool | Passages | Mapping[str, int] | None = None,
     ) -> None:
+        schema = schema or Schema()
+        threshold = schema.default_threshold if threshold is None else threshold
         check_threshold(threshold)
         check_recall(recall, item=False)
-        schema = schema or Schema()
         chosen = bands or Bands.for_recall(schema.band_threshold(threshold), recall, num_hashes)
         values = {
             "schema": schema,

@@ -16,6 +16,7 @@ from benzer.contents import Encoded, contents_of, similarities
 from benzer.corpus import descriptions
 from benzer.errors import SettingsError, SettingsMismatchError
 from benzer.fields import Schema
+from benzer.fields.schema import DEFAULT_RECALL
 from benzer.pipeline.checkpoint import Arrays
 from benzer.pipeline.work import BatchWork, runs
 from benzer.results.known import Known
@@ -69,6 +70,24 @@ def names_of(collections: Sequence[OlderCollection]) -> tuple[str, ...]:
     return tuple(
         name if names.count(name) == 1 else f"{name} ({number})" for number, name in enumerate(names, 1)
     )
+
+
+def default_threshold(schema: Schema, collections: Sequence[Any]) -> float:
+    """Return the threshold of a run that names none: that of the first collection, or of the schema.
+
+    >>> default_threshold(Schema(), [])
+    0.8
+    """
+    return float(collections[0].settings.threshold) if collections else schema.default_threshold
+
+
+def default_recall(collections: Sequence[Any]) -> float:
+    """Return the recall of a run that names none; the bands of the collections must reach it.
+
+    >>> default_recall([])
+    0.95
+    """
+    return min([DEFAULT_RECALL, *(float(one.settings.recall) for one in collections)])
 
 
 def check(collections: Sequence[OlderCollection], schema: Schema, threshold: float, recall: float) -> None:

@@ -33,8 +33,8 @@ Progress = Callable[[str, int, int | None], object]
 def find_duplicates(
     source: Any,
     *,
-    threshold: float = 0.8,
-    recall: float = 0.95,
+    threshold: float | None = None,
+    recall: float | None = None,
     schema: Schema | None = None,
     text: str | Mapping[str, str] | None = None,
     id: str | None = None,
@@ -50,14 +50,15 @@ def find_duplicates(
 
     Args:
         source: Paths, globs, folders, "-", tables, or documents (see `benzer.sources.open_sources`).
-        threshold: Minimum similarity of duplicates, in (0, 1].
+        threshold: Minimum similarity of duplicates, in (0, 1]. Defaults to that of the first index of `against`, to
+            the one advised for the method of images if all fields are images (see `benzer.Image`), or to 0.8.
         recall: Minimum probability of finding a pair at the threshold, in (0, 1]. Pairs above the threshold are
             found with a higher probability. Bands are chosen for it unless `options` contains some; 1 selects the
-            exact method.
+            exact method. Defaults to 0.95, or the lowest recall of `against` if that is lower.
         schema: Fields and how they are read. Defaults to the schema of the first index of `against`, or one text
             field.
         text: Column of the text field, or a mapping of fields to columns. Defaults to the names of the fields.
-        id: Column of ids. Defaults to "id" if it exists; otherwise ids are generated as "name:row".
+        id: Column of ids. Defaults to "id" if it exists; otherwise, and for "none", ids are generated as "name:row".
         keep: Which document of a cluster to keep, see `benzer.clusters.Keep`.
         against: One or several open indexes. Documents that match one of theirs are removed; the others are compared
             with each other. The indexes are not changed. A document does not match an old document with the same id.
@@ -78,7 +79,7 @@ def find_duplicates(
         SettingsMismatchError: An index has another schema.
         InputError: The input cannot be read.
         MalformedRowError: A row is malformed and `on_error` is "stop".
-        DuplicateIdError: Two documents have the same id.
+        DuplicateIdError: Two documents have the same id and `on_duplicate_id` is "stop".
 
     >>> texts = {"a": "the quick brown fox jumps over the lazy dog tonight",
     ...          "b": "The quick brown fox jumps over the lazy dog, tonight!",
@@ -93,6 +94,8 @@ def find_duplicates(
         schema = indexes[0].settings.schema if indexes else Schema()
     check_schema(schema)
     check_threads(threads)
+    threshold = older.default_threshold(schema, indexes) if threshold is None else threshold
+    recall = older.default_recall(indexes) if recall is None else recall
     keep, bound, options = Keep.parse(keep), Memory.parse(memory), chosen(options)
     promise = Promise(schema, threshold, recall, options)
     way = promise.by(method_of(method, recall, options.bands, schema))
@@ -108,6 +111,7 @@ def find_duplicates(
         settings = Settings(
             threshold, promise.kept_by(way, bool(indexes)), schema, way.sketcher.minhash, way.bands, keep,
             options.bucket_limit, options.on_error, way.method, way.reason, older.names_of(indexes),
+            options.on_duplicate_id, options.id_scope,
         )  # fmt: skip
         if isinstance(saved, Checkpoint):
             saved.begin(run_of(settings, reading.corpus, threads, indexes))
@@ -157,7 +161,7 @@ def search(
     stage.end("clusters")
     return Duplicates(
         settings=replace(settings, bucket_limit=proposed.limit),
-        reading=Reading(reading.sources, reading.reports, reading.options),
+        reading=Reading(reading.sources, reading.reports, reading.options, reading.repeated),
         corpus=corpus,
         empty=empty,
         short=short,

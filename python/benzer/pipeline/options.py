@@ -8,7 +8,15 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from benzer.bands import Bands
-from benzer.checks import BUCKET_LIMIT, MOST_SEED, check_on_error, keep_whole
+from benzer.checks import (
+    BUCKET_LIMIT,
+    ID_SCOPES,
+    MOST_SEED,
+    ON_DUPLICATE_ID,
+    check_choice,
+    check_on_error,
+    keep_whole,
+)
 from benzer.errors import SettingsError
 from benzer.minhash import MinHash
 from benzer.pipeline.checkpoint import Checkpoint
@@ -32,6 +40,10 @@ class Options:
             compared with the kept documents among them: removals are not affected, but pairs of two removed
             documents are not listed.
         on_error: "stop" at the first malformed row, or "skip" malformed rows and list them in the result.
+        on_duplicate_id: What happens to a document with the id of an earlier one: "number" gives it an id of source and
+            row, "skip" lists it as malformed, "stop" raises an error. The result counts them.
+        id_scope: "all", or "file" if ids are unique only within a source: then the ids begin with the name of the
+            source.
         format: Format of the input files. Defaults to the file name.
         encoding: Encoding of text, CSV and TSV files. Detected by default; other formats are UTF-8.
         delimiter: Delimiter of CSV and TSV files. Detected by default.
@@ -56,6 +68,8 @@ class Options:
     seed: int = 0
     bucket_limit: int | None = None
     on_error: Literal["stop", "skip"] = "stop"
+    on_duplicate_id: Literal["number", "skip", "stop"] = "number"
+    id_scope: Literal["all", "file"] = "all"
     format: str | None = None
     encoding: str | None = None
     delimiter: str | None = None
@@ -71,6 +85,8 @@ class Options:
         if self.bucket_limit is not None:
             keep_whole(self, *BUCKET_LIMIT)
         check_on_error(self.on_error)
+        check_choice("on_duplicate_id", self.on_duplicate_id, ON_DUPLICATE_ID)
+        check_choice("id_scope", self.id_scope, ID_SCOPES)
 
     def signature(self, num_values: int) -> MinHash:
         """Return the settings of a signature for bands.

@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 
 from benzer.corpora import DocumentCorpus
 from benzer.corpus import corpus_of
-from benzer.errors import DuplicateIdError, SettingsError
+from benzer.errors import SettingsError
 from benzer.fields import Schema
+from benzer.pipeline import ids
 from benzer.pipeline.options import Options
 from benzer.sketcher import Sketcher
 from benzer.sources import ReadOptions, ReadReport, Source, open_sources
+from benzer.sources.base import NO_REPEATS, RepeatedIds
 
 Progress = Callable[[int, int], object] | None
 DEFAULTS = Options()
@@ -27,6 +29,7 @@ class Read(NamedTuple):
     sources: Sequence[Source]
     reports: Sequence[ReadReport]
     options: ReadOptions
+    repeated: RepeatedIds = NO_REPEATS
 
 
 def read(
@@ -69,10 +72,10 @@ def read(
     reports = [
         source.read_into(corpus, number, options_by_source[number]) for number, source in enumerate(sources)
     ]
-    pair = corpus.duplicate_id(threads)
-    if pair is not None:
-        raise duplicate_id(corpus, sources, pair)
-    return Read(corpus, sources, reports, reading)
+    if options.id_scope == "file":
+        corpus.scope_ids()
+    settled = ids.settle(corpus, sources, reports, options.on_duplicate_id, threads)
+    return Read(corpus, settled.sources, settled.reports, reading, settled.repeated)
 
 
 def shares(sources: Sequence[Source], progress: Progress) -> list[Progress]:
@@ -128,15 +131,3 @@ def columns(schema: Schema, text: str | Mapping[str, str] | None) -> dict[str, s
     if unknown:
         raise SettingsError(f"there is no field {unknown[0]!r}: the schema has {', '.join(names)}")
     return {name: chosen.get(name, name) for name in names}
-
-
-def duplicate_id(
-    corpus: DocumentCorpus, sources: Sequence[Source], pair: tuple[int, int]
-) -> DuplicateIdError:
-    """Return the error that names both positions of an id."""
-    numbers, rows = corpus.sources(), corpus.rows()
-    places = " and ".join(f"{sources[numbers[position]].name} row {rows[position]}" for position in pair)
-    repeated = corpus.ids(list(pair[:1]))[0]
-    return DuplicateIdError(
-        f"the id {repeated!r} occurs in {places}: make ids unique, name another id column, or omit the column"
-    )

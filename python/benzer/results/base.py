@@ -18,6 +18,7 @@ from benzer.results.known import Known, OfCollection
 from benzer.results.rows import Pairs, SourceCounts, Spread
 from benzer.results.settings import Settings
 from benzer.sources import MalformedRow, ReadOptions, ReadReport, Source
+from benzer.sources.base import NO_REPEATS, RepeatedIds
 
 Positions = NDArray[np.uint32]
 
@@ -29,6 +30,7 @@ class Reading:
     sources: Sequence[Source]
     reports: Sequence[ReadReport]
     options: ReadOptions
+    repeated: RepeatedIds = NO_REPEATS
 
 
 @dataclass(frozen=True)
@@ -180,6 +182,7 @@ class DecidedDocuments:
         return {
             "read": sum(report.rows_read for report in self.reading.reports),
             "malformed": len(self.malformed),
+            **self._repeated_ids(),
             "documents": documents,
             "kept": kept,
             "removed": documents - kept,
@@ -194,6 +197,16 @@ class DecidedDocuments:
             "oversized_buckets": len(self.proposed.large),
             "oversized_documents": len(self.proposed.large.members),
         }
+
+    def _repeated_ids(self) -> dict[str, int]:
+        repeated = self.reading.repeated
+        counts = {"repeated_ids": repeated.rows, "repeated_identical": repeated.identical}
+        return counts if repeated.rows else {}
+
+    def stays_by_source(self) -> list[NDArray[np.bool_]]:
+        """Return which documents are kept for each source (bool)."""
+        of_source = self.corpus.sources()
+        return [self.stays[of_source == number] for number in range(len(self.reading.sources))]
 
     def by_source(self) -> list[SourceCounts]:
         """Return the counts of each source, in the order of the input."""

@@ -39,6 +39,12 @@ def pairs(result: DecidedDocuments) -> dict[str, Any]:
     }
 
 
+def kept(result: DecidedDocuments) -> dict[str, Any]:
+    """The kept documents and their places."""
+    stays = np.flatnonzero(result.stays).astype(np.uint32)
+    return {"id": IdColumn(result.corpus, stays), **places(result, stays)}
+
+
 def removed(result: DecidedDocuments) -> dict[str, Any]:
     """Return each removed document with its kept one, their similarity, and the positions of both."""
     goes = np.flatnonzero(~result.stays).astype(np.uint32)
@@ -117,6 +123,7 @@ def places(result: DecidedDocuments, positions: Positions, prefix: str = "") -> 
 
 TABLES: dict[str, Callable[[DecidedDocuments], dict[str, Any]]] = {
     "pairs": pairs,
+    "kept": kept,
     "removed": removed,
     "clusters": clusters,
     "malformed": malformed,

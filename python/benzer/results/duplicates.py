@@ -16,12 +16,15 @@ from benzer.clusters import decide_unknown
 from benzer.errors import InputError, SettingsError
 from benzer.evidence import Evidence
 from benzer.recall import RecallEstimate, Reported, measure
+from benzer.registry import require
 from benzer.results.alarms import Alarm, AlarmLimits, alarms
 from benzer.results.base import DecidedDocuments
 from benzer.results.columns import table
 from benzer.results.evidence import evidence_of
 from benzer.results.rows import Cluster, Pair, Removal
 from benzer.results.safety import ClusterReport, Order, Safety
+from benzer.sources.base import chosen
+from benzer.sources.returning import selected
 from benzer.tables import to_arrow
 
 
@@ -218,7 +221,8 @@ class Duplicates(DecidedDocuments):
         """Return the columns of a table.
 
         Args:
-            name: "pairs", "removed", "clusters", "malformed", or "old_matches", which is empty without `against`.
+            name: "pairs", "kept", "removed", "clusters", "malformed", or "old_matches", which is empty without
+                `against`.
 
         Returns:
             The columns by name.
@@ -238,6 +242,40 @@ class Duplicates(DecidedDocuments):
             MissingExtraError: pyarrow is not installed.
         """
         return to_arrow(self.table(name))
+
+    def to_pandas(self, name: str) -> Any:
+        """Return a table (see `table`) as a `pandas.DataFrame`."""
+        require("pandas", extra="frames", purpose="DataFrames")
+        return self.to_arrow(name).to_pandas()
+
+    def to_polars(self, name: str) -> Any:
+        """Return a table (see `table`) as a `polars.DataFrame`."""
+        return require("polars", extra="frames", purpose="DataFrames of Polars").from_arrow(
+            self.to_arrow(name)
+        )
+
+    def apply(self, data: Any) -> Any:
+        """Return data without the removed documents, in the kind that was given.
+
+        Args:
+            data: The input of this run in memory, or an equal one: the same rows in the same order. For an iterator,
+                an iterator is returned.
+
+        Returns:
+            A list of a list, a `DataFrame` of a `DataFrame`, a `DatasetDict` of a `DatasetDict`. Malformed and skipped
+            rows are left out.
+
+        Raises:
+            InputError: The data is a path, or has another number of rows.
+
+        >>> from benzer import find_duplicates
+        >>> texts = ["one two three four", "One two three four.", "five"]
+        >>> find_duplicates(texts).apply(texts)
+        ['one two three four', 'five']
+        """
+        reports, sources = self.reading.reports, self.reading.sources
+        each = zip(reports, self.stays_by_source(), sources, strict=True)
+        return selected(data, [chosen(report, stays, source.name) for report, stays, source in each])
 
     def write(
         self,

@@ -32,6 +32,8 @@ class Settings:
     method: str = "lsh"
     reason: str | None = None
     against: tuple[str, ...] = ()
+    on_duplicate_id: str = "number"
+    id_scope: str = "all"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as JSON values; those of signatures and bands only if there are bands."""
@@ -45,6 +47,8 @@ class Settings:
             "keep": str(self.keep),
             **({} if not self.against else {"against": list(self.against)}),
             "on_error": self.on_error,
+            **({} if self.on_duplicate_id == "number" else {"on_duplicate_id": self.on_duplicate_id}),
+            **({} if self.id_scope == "all" else {"id_scope": self.id_scope}),
         }
 
     def _of_bands(self) -> dict[str, Any]:

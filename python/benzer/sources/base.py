@@ -22,6 +22,8 @@ OnError = Literal["stop", "skip"]
 Keep = npt.NDArray[np.bool_]
 
 MOST_COLUMNS_SHOWN = 20
+NO_IDS = "none"
+"""The name of a column of ids that stands for generated ids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,9 @@ class ReadOptions:
         check_on_error(self.on_error)
         object.__setattr__(self, "encoding", checked_encoding(self.encoding))
         object.__setattr__(self, "delimiter", checked_delimiter(self.delimiter))
+        if self.id_column == NO_IDS:
+            object.__setattr__(self, "id_column", None)
+            object.__setattr__(self, "id_plan", (None, False))
         if not self.fields:
             raise SettingsError("fields must name at least one column, got none")
 
@@ -101,6 +106,21 @@ class MalformedRow:
 
     def __str__(self) -> str:
         return f"{self.source} {self.unit} {self.row}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedIds:
+    """Documents with the id of an earlier one, and how many of them have the same content as that one.
+
+    >>> RepeatedIds(rows=3, identical=1).rows
+    3
+    """
+
+    rows: int = 0
+    identical: int = 0
+
+
+NO_REPEATS = RepeatedIds()
 
 
 @dataclass(frozen=True, slots=True)

@@ -309,6 +309,8 @@ class _Records(ArrowFrame):
         return self._array[rows]
 
 
+ONE_SHOT = frozenset(("pyarrow.RecordBatchReader", "pyarrow.Scanner"))
+"""Kinds that may be readable only once."""
 KINDS: dict[str, Callable[[Any], Frame]] = {
     "pyarrow.Table": ArrowFrame,
     "pyarrow.RecordBatch": lambda batch: ArrowFrame(arrow().Table.from_batches([batch]), _record_batch),

@@ -148,11 +148,11 @@ def _open_items(inputs: Iterable[Any], format: str | None, pattern: str | None) 
         tables = enumerate([*head, *items], start=1)
         return [_load("arrow", table, f"table-{i}") for i, table in tables]
     if isinstance(first, str):
-        head = _check_texts(first, items)
+        head = check_texts(first, items)
     return [_load("iterable", itertools.chain(head, items) if isinstance(inputs, Iterator) else inputs)]
 
 
-def _check_texts(first: str, items: Iterator[Any]) -> list[Any]:
+def check_texts(first: str, items: Iterator[Any]) -> list[Any]:
     """Refuse strings that all look like file names; returns the first and those of `items` that were read."""
     head: list[Any] = [first]
     while looks_like_file(head[-1]):

@@ -147,6 +147,7 @@ class RowReader:
     id_required: bool
     fields: tuple[tuple[str, Callable[[str, Any], FieldValue]], ...]
     extra_column: str | None
+    given_ids: bool = True
 
     @classmethod
     def of(cls, options: ReadOptions, first_row: Row | None, folder: Path | None = None) -> RowReader:
@@ -163,7 +164,8 @@ class RowReader:
             for field_name, column in options.fields.items()
         )
         id_column, id_required = id_plan(options, first_row)
-        return cls(id_column, id_required, fields, options.extra_column)
+        given_ids = options.id_plan != (None, False)
+        return cls(id_column, id_required, fields, options.extra_column, given_ids)
 
     def document(self, row: Row) -> Parts:
         """One document; `BadRow` says why there is none."""
@@ -178,7 +180,7 @@ class RowReader:
 
     def _id(self, row: Row) -> str | int | None:
         column = None if self.id_column is None else optional_at(row, self.id_column)
-        value = row.get(IDENTITY, column)
+        value = row.get(IDENTITY, column) if self.given_ids else None
         if value is None and self.id_required:
             raise BadRow(f'no id in column "{self.id_column}"')
         if isinstance(value, bool) or not isinstance(value, (str, int, float, type(None))):

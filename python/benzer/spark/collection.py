@@ -27,6 +27,7 @@ from benzer.errors import (
     StoreFormatError,
 )
 from benzer.fields import Schema
+from benzer.fields.schema import DEFAULT_RECALL
 from benzer.index.settings import IndexSettings, differences
 from benzer.results import Settings
 from benzer.spark import sketching
@@ -364,8 +365,8 @@ def finish(spark: Any, path: str, facts: dict[str, Any]) -> None:
 def collection_of(
     df: Any,
     *,
-    threshold: float = 0.8,
-    recall: float = 0.95,
+    threshold: float | None = None,
+    recall: float = DEFAULT_RECALL,
     schema: Schema | None = None,
     text: str | Mapping[str, str] | None = None,
     id: str | None = None,

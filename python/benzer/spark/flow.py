@@ -11,6 +11,7 @@ from benzer.clusters import Keep
 from benzer.errors import SettingsError
 from benzer.fields import Schema
 from benzer.fields.schema import check_schema
+from benzer.pipeline.against import default_recall, default_threshold
 from benzer.pipeline.checkpoint import Checkpoint
 from benzer.pipeline.options import Options, chosen
 from benzer.pipeline.promise import Promise, method_of
@@ -28,8 +29,8 @@ from benzer.spark.stages import StageTables
 def find_duplicates(
     df: Any,
     *,
-    threshold: float = 0.8,
-    recall: float = 0.95,
+    threshold: float | None = None,
+    recall: float | None = None,
     schema: Schema | None = None,
     text: str | Mapping[str, str] | None = None,
     id: str | None = None,
@@ -91,9 +92,12 @@ def find_duplicates(
     if schema is None:
         schema = df.schema if isinstance(df, Documents) else matching.schema_of(collections)
     check_schema(schema)
+    threshold = default_threshold(schema, collections) if threshold is None else threshold
+    recall = default_recall(collections) if recall is None else recall
     options = chosen(options)
     if not isinstance(df, Documents):
         options.refuse(("format", "encoding", "delimiter", "html"), "for a DataFrame", "use read_files")
+    options.refuse(("on_duplicate_id", "id_scope"), "on Spark, where ids must be unique", "make ids unique")
     if isinstance(options.checkpoint, Checkpoint):
         raise SettingsError("checkpoint must be a folder on Spark, got an open checkpoint: pass its path")
     if method_of(None, recall, options.bands, schema) != "lsh":

@@ -42,8 +42,8 @@ OLDER = "match a document of an older index"
 OPTIONAL = {"malformed", "known", "oversized_buckets"}
 """Counts that are shown only if they are not 0."""
 PARTS = {"identical", "near", "known"}
-NO_TILES = {"pairs", "clusters", "oversized_buckets"}
-HIDDEN = {"documents", "candidates", "oversized_documents"}
+NO_TILES = {"pairs", "clusters", "oversized_buckets", "repeated_ids"}
+HIDDEN = {"documents", "candidates", "oversized_documents", "repeated_identical"}
 """Counts that appear only in explanations of others. A count that is not named here is shown without an explanation."""
 
 
@@ -63,9 +63,13 @@ def counts_of(
     ('1', '12.5 %')
     """
     least = setting(threshold)
+    repeated, same = counts.get("repeated_ids", 0), counts.get("repeated_identical", 0)
     remarks = {
         "read": "rows",
         "malformed": "rows skipped",
+        "repeated_ids": (
+            f"rows with the id of an earlier row: {count(same)} with its content, {count(repeated - same)} with another"
+        ),
         "kept": share(counts.get("kept", 0), counts["documents"]),
         "removed": share(counts.get("removed", 0), counts["documents"]),
         "identical": "equal to a kept document" + " after normalization" * texts,

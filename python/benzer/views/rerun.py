@@ -11,7 +11,9 @@ from urllib.parse import urlencode
 
 from benzer.candidates import LIMITS
 from benzer.fields import Schema, Text
+from benzer.pipeline.options import Options
 from benzer.results import Duplicates, Reading
+from benzer.sources.base import NO_IDS
 from benzer.wording import setting, without_passwords
 
 PATHS_SHOWN = 20
@@ -66,8 +68,10 @@ def python_code(result: Duplicates) -> str:
     )
     """
     arguments = [given(result.reading), *(f"{name}={value}" for name, value in keywords(result))]
+    modules = [result.engine, *(["pathlib"] if "pathlib." in arguments[0] else [])]
+    imports = "\n".join(f"import {name}" for name in modules)
     return (
-        f"import {result.engine}\n\nfound = {result.engine}.find_duplicates(\n"
+        f"{imports}\n\nfound = {result.engine}.find_duplicates(\n"
         + "".join(f"    {argument},\n" for argument in arguments)
         + ")"
     )
@@ -80,7 +84,9 @@ def given(reading: Reading) -> str:
         return "documents"
     if len(names) > PATHS_SHOWN:
         return "paths"
-    return repr(names) if len(names) != 1 else repr(names[0])
+    return (
+        f"[{', '.join(f'pathlib.Path({name!r})' for name in names)}]" if len(names) != 1 else repr(names[0])
+    )
 
 
 def keywords(result: Duplicates) -> Iterator[tuple[str, str]]:
@@ -95,8 +101,8 @@ def keywords(result: Duplicates) -> Iterator[tuple[str, str]]:
     columns = {name: column for name, column in options.fields.items() if name != column}
     if columns:
         yield "text", repr(columns if len(options.fields) > 1 else next(iter(columns.values())))
-    if options.id_column is not None:
-        yield "id", repr(options.id_column)
+    if options.id_column is not None or options.id_plan == (None, False):
+        yield "id", repr(options.id_column or NO_IDS)
     if str(settings.keep) != "first":
         yield "keep", repr(str(settings.keep))
     if settings.against:
@@ -123,6 +129,9 @@ def rare_keywords(result: Duplicates) -> Iterator[tuple[str, str]]:
         yield "bucket_limit", repr(settings.bucket_limit)
     if settings.on_error != "stop":
         yield "on_error", repr(settings.on_error)
+    for name, value in (("on_duplicate_id", settings.on_duplicate_id), ("id_scope", settings.id_scope)):
+        if value != getattr(Options, name):
+            yield name, repr(value)
     if options.encoding is not None:
         yield "encoding", repr(options.encoding)
     if options.delimiter is not None:

@@ -65,6 +65,18 @@ impl Sparse {
         self.0.is_empty()
     }
 
+    /// Makes the span of a document missing.
+    pub fn clear(&mut self, position: usize) {
+        if let Some(span) = self.0.get_mut(position) {
+            *span = Span::MISSING;
+        }
+    }
+
+    /// Keeps the spans of the documents that stay.
+    pub fn retain(&mut self, stays: &[bool]) {
+        retain(&mut self.0, stays);
+    }
+
     /// Takes the spans of the documents from `first` on.
     pub fn append(&mut self, first: usize, spans: &[Span]) {
         if spans.iter().any(|span| !span.is_missing()) {
@@ -72,6 +84,12 @@ impl Sparse {
             self.0.extend_from_slice(spans);
         }
     }
+}
+
+/// Keeps the values whose documents stay.
+pub fn retain<T>(values: &mut Vec<T>, stays: &[bool]) {
+    let mut stays = stays.iter();
+    values.retain(|_| stays.next().is_some_and(|&stays| stays));
 }
 
 /// Documents that came one after another from neighbouring rows of a source.

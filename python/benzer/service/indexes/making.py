@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field, StrictBool
 from benzer.bands import Bands
 from benzer.errors import BenzerError, SettingsError
 from benzer.fields import Schema
-from benzer.fields.schema import FIELD_TYPES, field_from_dict
+from benzer.fields.schema import DEFAULT_RECALL, FIELD_TYPES, field_from_dict
 from benzer.index import IndexSettings
 from benzer.minhash import ALGORITHMS, FAMILIES
 from benzer.presets import PRESETS, preset
@@ -46,7 +46,9 @@ class NewIndex(Body):
         json_schema_extra={"enum": [*PRESETS, None]},
     )
     threshold: Annotated[float, Field(gt=0, le=1)] | None = Field(
-        None, description="The minimum similarity of near-duplicates; default 0.8.", examples=[0.8]
+        None,
+        description="The minimum similarity of near-duplicates; default 0.8, for images that of their method.",
+        examples=[0.8],
     )
     recall: Annotated[float, Field(gt=0, lt=1)] | None = Field(
         None,
@@ -78,7 +80,7 @@ def both_given() -> Refusal:
 
 def settings_of(body: NewIndex) -> IndexSettings:
     """The requested settings; a refusal names the invalid part of the body. Takes milliseconds."""
-    schema, threshold, recall = None, 0.8, 0.95
+    schema, threshold, recall = None, None, DEFAULT_RECALL
     if body.preset is not None:
         if body.fields is not None:
             raise both_given()

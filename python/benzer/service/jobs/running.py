@@ -10,6 +10,7 @@ from typing import Any, Literal
 from benzer.clusters import Keep
 from benzer.errors import SettingsError, SettingsMismatchError
 from benzer.fields import Schema
+from benzer.fields.schema import DEFAULT_RECALL
 from benzer.index import Index, IndexSettings
 from benzer.pipeline import Options, find_duplicates
 from benzer.pipeline import against as older
@@ -34,6 +35,7 @@ class JobRequest:
     schema: Schema | None = None
     on_error: Literal["stop", "skip"] = "stop"
     measure: bool = False
+    on_duplicate_id: Literal["number", "skip", "stop"] = "number"
 
 
 class Older:
@@ -127,12 +129,13 @@ def arguments(
     ['options', 'recall', 'schema', 'threshold']
     """
     model = own or (olds[0] if olds else None)
-    threshold = request.threshold if request.threshold is not None else model.threshold if model else 0.8
     recall = request.recall
     if recall is None:
-        recall = own.recall if own else min([0.95, *(old.recall for old in olds)])
+        recall = own.recall if own else min([DEFAULT_RECALL, *(old.recall for old in olds)])
     schema = request.schema or (model.schema if model else Schema())
-    options = Options(on_error=request.on_error)
+    default = model.threshold if model else schema.default_threshold
+    threshold = default if request.threshold is None else request.threshold
+    options = Options(on_error=request.on_error, on_duplicate_id=request.on_duplicate_id)
     by_bands = request.method in (None, "lsh")
     if own is not None and by_bands and (threshold, recall) == (own.threshold, own.recall):
         options = replace(options, minhash=own.minhash, bands=own.bands)

@@ -69,6 +69,12 @@ class UploadOptions(SearchOptions):
         None, description="The fields, as in the settings of an index; by default one text field named text.",
         examples=[{"text": {"type": "text", "shingle_size": 3}}],
     )  # fmt: skip
+    on_duplicate_id: Literal["number", "skip", "stop"] = Field(
+        "number",
+        description="How to handle a document with the id of an earlier one: give it an id of its row, skip and list "
+        "it, or fail the job.",
+        examples=["number"],
+    )
     on_error: Literal["stop", "skip"] = Field(
         "stop",
         description="How to handle malformed documents: fail the job, or skip and list them.",

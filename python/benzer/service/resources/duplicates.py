@@ -37,7 +37,7 @@ CANCEL_SECONDS = 1.0
 
 UPLOAD_EXAMPLES = {
     "threshold": 0.8, "recall": 0.95, "keep": "first", "method": "lsh", "against": "news,archive", "measure": True,
-    "fields": '{"text": {"type": "text", "shingle_size": 3}}', "on_error": "skip",
+    "fields": '{"text": {"type": "text", "shingle_size": 3}}', "on_error": "skip", "on_duplicate_id": "skip",
 }  # fmt: skip
 UPLOAD_PARAMETERS = [
     {
@@ -135,6 +135,7 @@ async def prepared(
         options.threshold, options.recall, options.keep, options.method,
         None if fields is None else schema_of(fields),
         getattr(options, "on_error", "stop"), options.measure,
+        getattr(options, "on_duplicate_id", "number"),
     )  # fmt: skip
     settings = None if own is None else own.settings
     known: dict[str, Index] = {}
