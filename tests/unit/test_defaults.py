@@ -16,7 +16,7 @@ from benzer.fields import Image, Schema, Text, ValueSet
 from benzer.fields.schema import DEFAULT_RECALL, DEFAULT_THRESHOLD
 from benzer.index import IndexSettings
 from benzer.service.indexes.making import NewIndex, settings_of
-from benzer.service.jobs.running import Asked, arguments
+from benzer.service.jobs.running import JobRequest, arguments
 from benzer.service.jobs.wire import UploadOptions
 from tests.doors.shell import run
 
@@ -39,7 +39,7 @@ def test_the_threshold_of_a_schema_is_the_same_everywhere(kind: str) -> None:
     assert IndexSettings(schema).threshold == threshold
     asked = NewIndex.model_validate({"name": "a", "fields": schema.to_dict()})
     assert settings_of(asked).threshold == threshold
-    assert arguments(Asked(schema=schema), None, [])["threshold"] == threshold
+    assert arguments(JobRequest(schema=schema), None, [])["threshold"] == threshold
 
 
 @pytest.mark.parametrize("kind", ["text", "values"])
@@ -89,7 +89,7 @@ def test_recall_seed_and_ids_are_the_same_everywhere() -> None:
     from benzer.spark.flow import find_duplicates as on_spark
 
     assert benzer.find_duplicates(["a text"]).recall == IndexSettings().recall == DEFAULT_RECALL
-    assert arguments(Asked(), None, [])["recall"] == DEFAULT_RECALL
+    assert arguments(JobRequest(), None, [])["recall"] == DEFAULT_RECALL
     assert settings_of(NewIndex(name="a")).recall == DEFAULT_RECALL
     assert option_of("dedupe", "recall") == option_of("index", "recall") == DEFAULT_RECALL
     assert (
@@ -121,7 +121,7 @@ def test_shingles_are_the_same_everywhere() -> None:
     assert (
         settings_of(NewIndex(name="a")).schema
         == IndexSettings().schema
-        == arguments(Asked(), None, [])["schema"]
+        == arguments(JobRequest(), None, [])["schema"]
         == Schema()
     )
     assert option_of("dedupe", "shingle") == option_of("index", "shingle") == "word:3"

@@ -72,7 +72,7 @@ impl Sparse {
         }
     }
 
-    /// Keeps the spans of the documents that stay.
+    /// Keeps the spans of the kept documents.
     pub fn retain(&mut self, stays: &[bool]) {
         retain(&mut self.0, stays);
     }
@@ -86,7 +86,7 @@ impl Sparse {
     }
 }
 
-/// Keeps the values whose documents stay.
+/// Keeps the values of the kept documents.
 pub fn retain<T>(values: &mut Vec<T>, stays: &[bool]) {
     let mut stays = stays.iter();
     values.retain(|_| stays.next().is_some_and(|&stays| stays));
