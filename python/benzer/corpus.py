@@ -116,7 +116,7 @@ class DescribedCorpus:
         """Remove some documents."""
         gone = set(positions.tolist())
         for number, kept in self._kept.items():
-            self._kept[number] = [one for at, one in enumerate(kept) if at not in gone]
+            self._kept[number] = [content for place, content in enumerate(kept) if place not in gone]
         self._native.remove(positions)
 
     def sources(self) -> NDArray[np.uint32]:

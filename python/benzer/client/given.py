@@ -27,10 +27,10 @@ def new_documents(documents: Any, fields: Sequence[str]) -> Any:
     """An iterator over documents to add: the pairs of a mapping of ids to texts, or the rows of tables."""
     if isinstance(documents, AsyncIterable):
         return aiter(documents)
-    found = documents_in(documents, fields)
-    if isinstance(found, NumberedTexts):
+    added = documents_in(documents, fields)
+    if isinstance(added, NumberedTexts):
         raise InputError("texts need ids in a service: pass (id, text) pairs, e.g. enumerate(texts)")
-    return source_of(found)
+    return source_of(added)
 
 
 def source_of(documents: Any) -> Any:

@@ -144,13 +144,13 @@ class Index:
         """
         if batch_size < 1:
             raise SettingsError(f"batch_size must be 1 or more, got {batch_size}")
-        found = documents_in(documents, list(self.settings.schema.fields))
-        given = iter(found)
+        accepted = documents_in(documents, list(self.settings.schema.fields))
+        given = iter(accepted)
         count = 0
         while batch := [
             check_id(as_document(item, self.settings.schema)) for item in islice(given, batch_size)
         ]:
-            if isinstance(found, NumberedTexts):
+            if isinstance(accepted, NumberedTexts):
                 self._refuse_stored(batch)
             seen = describe_documents(self.settings.schema, batch, threads)
             self._file(seen, threads, second_of(seen_at))

@@ -87,7 +87,7 @@ def default_recall(collections: Sequence[Any]) -> float:
     >>> default_recall([])
     0.95
     """
-    return min([DEFAULT_RECALL, *(float(one.settings.recall) for one in collections)])
+    return min([DEFAULT_RECALL, *(float(collection.settings.recall) for collection in collections)])
 
 
 def check(collections: Sequence[OlderCollection], schema: Schema, threshold: float, recall: float) -> None:

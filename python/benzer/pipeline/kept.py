@@ -48,14 +48,14 @@ def dedupe(
     ['one two three four', 'five six']
     """
     check_in_memory(data)
-    found = find_duplicates(
+    result = find_duplicates(
         data, threshold=threshold, recall=recall, schema=schema, text=text, id=id, keep=keep, against=against,
         method=method, threads=threads, memory=memory, progress=progress, options=options,
     )  # fmt: skip
     if not isinstance(data, Iterator) and kind_of(data) not in ONE_SHOT:
-        return found.apply(data)
-    sources: list[Any] = list(found.reading.sources)
-    parts = [source.select(stays) for source, stays in zip(sources, found.stays_by_source(), strict=True)]
+        return result.apply(data)
+    sources: list[Any] = list(result.reading.sources)
+    parts = [source.select(stays) for source, stays in zip(sources, result.stays_by_source(), strict=True)]
     if is_frame(data):
         return parts[0]
     return iter(parts[0] if isinstance(parts[0], list) else parts)
