@@ -136,7 +136,9 @@ def duplicate_id(
 ) -> DuplicateIdError:
     """The error that names both places of an id."""
     numbers, rows = corpus.sources(), corpus.rows()
-    places = " and ".join(f"{sources[numbers[position]].name} row {rows[position]}" for position in (first, later))
+    places = " and ".join(
+        f"{sources[numbers[position]].name} row {rows[position]}" for position in (first, later)
+    )
     return repeated_error(corpus.ids([int(first)])[0], places)
 
 
