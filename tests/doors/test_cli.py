@@ -389,7 +389,7 @@ def test_compare_two_texts_and_two_documents_of_a_file(folder: Path) -> None:
 
 @pytest.mark.parametrize("arguments, reason", [
     (["a.txt", "no.txt"], "no.txt"),
-    (["a.txt", "binary.txt"], "UTF-16"),
+    (["a.txt", "binary.txt"], "byte 2 is not UTF-16"),
     (["--from", "docs.jsonl", "fox", "nobody"], "'nobody'"),
     (["--from", "docs.jsonl", "--texts", "a", "b"], "exclude"),
     (["--text", "body", "a.txt", "b.txt"], "--texts"),
@@ -398,6 +398,14 @@ def test_compare_two_texts_and_two_documents_of_a_file(folder: Path) -> None:
 def test_compare_says_what_it_cannot_compare(folder: Path, arguments: list[str], reason: str) -> None:
     (folder / "binary.txt").write_bytes(b"\xff\xfe\x00")
     assert reason in one_line(run("compare", *arguments, status=2))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "cp1252", "utf-8-sig"])
+def test_compare_reads_files_in_other_encodings(folder: Path, encoding: str) -> None:
+    text = f"{FOX} Größe, Straße, Übermut und Äpfel fallen über die Brücke."
+    (folder / "plain.txt").write_text(text, encoding="utf-8")
+    (folder / "other.txt").write_text(text, encoding=encoding)
+    assert answer("compare", "plain.txt", "other.txt")["similarity"] == 1
 
 
 def test_dissimilar_documents_are_no_error(folder: Path) -> None:

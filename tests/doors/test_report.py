@@ -110,8 +110,8 @@ def test_of_many_alarms_of_a_kind_the_gravest_are_shown_and_the_others_counted(t
     for place, new in enumerate([60, *range(30)]):  # the first file has all, the others some of their own
         own = [f"something else {place} {at} {at * at}" for at in range(new)]
         rows = [{"id": f"{place}-{at}", "text": text} for at, text in enumerate([*texts, *own])]
-        paths.append(str(tmp_path / f"{place:02}.jsonl"))
-        Path(paths[-1]).write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+        paths.append(tmp_path / f"{place:02}.jsonl")
+        paths[-1].write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     found = benzer.find_duplicates(paths, threshold=0.9)
     assert len([alarm for alarm in found.alarms() if alarm.kind == "source"]) == 30
     items = [item.words for item in page_of(found).named("alarms").all("li")]
@@ -168,7 +168,7 @@ def test_every_source_has_its_row(tmp_path: Path) -> None:
     for place in range(3):
         rows = [json.dumps({"id": f"{place}-{at}", "text": text}) for at, text in enumerate(texts[place::3])]
         (tmp_path / f"{place}.jsonl").write_text("\n".join([*rows, *["{"] * place]), encoding="utf-8")
-        paths.append(str(tmp_path / f"{place}.jsonl"))
+        paths.append(tmp_path / f"{place}.jsonl")
     found = benzer.find_duplicates(paths, threshold=0.5, options=benzer.Options(on_error="skip"))
     section = page_of(found).named("sources")
     names = ["read", "kept", "near", "identical", "short", "empty", "malformed"]

@@ -234,7 +234,9 @@ def test_a_page_marks_what_is_equal_and_what_differs() -> None:
 @pytest.mark.parametrize("texts", [(HOSTILE * 3, HOSTILE * 3), ("", HOSTILE), ("", "")])
 def test_nothing_of_a_document_becomes_html_and_nothing_is_fetched(texts: tuple[str, str]) -> None:
     found = find_passages(Text(), *texts)
-    html = page(HOSTILE, [(HOSTILE, evidence_of(texts, found, (HOSTILE, HOSTILE), complete=True))])
+    html = page(
+        (HOSTILE, HOSTILE), [(HOSTILE, 1.0, evidence_of(texts, found, (HOSTILE, HOSTILE), complete=True))]
+    )
     shown = read(html)
     known = {
         "html",

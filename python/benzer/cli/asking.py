@@ -56,27 +56,31 @@ def only_kind(schema: Schema) -> str:
 def file_text(name: str) -> str:
     """Read a text from a file or stdin."""
     if name == "-":
-        return utf8("stdin", sys.stdin.buffer.read())
+        return text_of("stdin", sys.stdin.buffer.read())
     from benzer.sources.special import kind_of, open_pipe
 
     path = Path(name)
     with open_pipe(name, path) if kind_of(name, path) == "pipe" else path.open("rb") as stream:
-        return utf8(name, stream.read())
+        return text_of(name, stream.read())
 
 
-def utf8(name: str, data: bytes) -> str:
-    """Decode UTF-8; raise an error that names the actual format or the first invalid byte."""
+def text_of(name: str, data: bytes) -> str:
+    """Decode a text as in a folder of texts; raise an error that names the actual format or the first invalid byte."""
+    from benzer.sources.encodings import decoded
     from benzer.sources.formats import text_fault
 
     fault = text_fault(data)
     if fault is not None:
         raise InputError(f"{name} is {fault}")
     try:
-        return data.decode("utf-8-sig")
+        text, encoding = decoded(data, None)
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{name}: byte {count(error.start)} is not UTF-8: convert the file, e.g. with iconv"
+            f"{name}: byte {count(error.start)} is not {error.encoding.upper()}: convert the file, e.g. with iconv"
         ) from None
+    if encoding != "utf-8":
+        console.note(f"{name} is read as {encoding}")
+    return text.removeprefix("\ufeff")
 
 
 def from_json(schema: Schema, name: str) -> Any:
