@@ -56,7 +56,7 @@ def test_sets_stand_as_json_in_a_table(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments, reason", [
-    (["--values", "year"], 'line 1: column "year" is not a list of strings or integers'),
+    (["--values", "title"], 'line 1: column "title" is not a list of strings or integers'),
     (["--values", "labels"], 'no column "labels"'),
     (["--values", "tags", "--text", "tags"], "2 fields are named tags"),
     (["--text", "=title"], "use COLUMN or FIELD=COLUMN"),
@@ -113,13 +113,18 @@ def test_an_index_takes_its_own_settings_again(books: str, library: str) -> None
     assert answer("index", library, books, *TITLES_AND_TAGS, *settings)["new"] == 0
 
 
-def test_an_id_that_stands_twice_in_a_file_is_refused(folder: Path) -> None:
+def test_repeated_ids_in_a_file_are_numbered_or_refused(folder: Path) -> None:
     (folder / "twice.jsonl").write_text(
         '{"id": 1, "tags": ["a"]}\n{"id": 2, "tags": []}\n{"id": 1, "tags": []}\n'
     )
-    error = one_line(run("index", "tags.benzer", "twice.jsonl", "--values", "tags", status=2))
-    assert "the id 1 appears in twice.jsonl row 1 and twice.jsonl row 3" in error
+    command = ["index", "tags.benzer", "twice.jsonl", "--values", "tags"]
+    error = one_line(run(*command, "--on-duplicate-id", "stop", status=2))
+    assert "the id 1 occurs in twice.jsonl row 1 and twice.jsonl row 3" in error
     assert not list(folder.glob("tags.benzer*"))
+    lines = run(*command).stdout.splitlines()
+    assert [line.split()[:3] for line in lines[:3]] == [
+        ["read", "3", "documents"], ["repeated", "ids", "1"], ["new", "3"]
+    ]  # fmt: skip
 
 
 def test_documents_without_an_id_are_named_alike_by_every_command(folder: Path) -> None:

@@ -96,6 +96,6 @@ def test_a_password_that_is_not_encoded_is_not_printed_either(folder: Path, pass
     location = f"redis://user:{password}@127.0.0.1/0"
     for command in (["info", location], ["search", location, FOX], ["index", location, "docs.jsonl"]):
         result = run(*command, status=2)
-        assert "percent-encoded" in one_line(result)
+        assert "write @ as %40" in one_line(result)
         assert "pa" + password[2] not in result.output
         assert password[2:] not in result.output

@@ -91,7 +91,7 @@ def test_a_killed_writer_leaves_whole_commits_only(url: str) -> None:
                 assert index.get(f"doc-{number}") == document(number)
                 assert f"doc-{number}" in [match.id for match in index.find_similar(text_of(number))]
     assert held > 0
-    with Index.open(url, SETTINGS) as index:
+    with Index.open(url, SETTINGS, timeout=60) as index:
         index.add([document(held)])
         index.check()
     with Index.open(url, mode="read") as index:

@@ -47,9 +47,12 @@ def indexed_table(added: Mapping[str, Any]) -> TableView:
     ('time', '500 ms', '4,000 documents/s')
     """
     read, seconds = added["read"], added["seconds"]
+    repeated = added.get("repeated_ids", 0)
+    rows = [("repeated ids", count(repeated), "rows with the id of an earlier row")] if repeated else []
     return counts_table(
         [
             ("read", count(read), DOCUMENTS),
+            *rows,
             ("new", count(added["new"]), ""),
             replaced(read - added["new"]),
             (LEFT, count(added["documents"]), ""),
