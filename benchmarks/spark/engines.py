@@ -153,7 +153,7 @@ def benzer_local(task: Task) -> Answer:
 
     asked = {name: task[name] for name in ("threshold", "recall", "threads")}
     with timed() as clock:
-        found = benzer.find_duplicates(task["paths"], text="text", id="id", **asked)
+        found = benzer.find_duplicates([Path(path) for path in task["paths"]], text="text", id="id", **asked)
         tables = [found.to_arrow(name).select(columns) for name, columns in COLUMNS.items()]
     shape = {
         "copies": int((found.stands_for != np.arange(len(found.stands_for))).sum()),

@@ -114,7 +114,7 @@ def live(client: httpx.Client, browser: Browser, width: int, scheme: str, folder
         page.get_by_role("button", name="Count buckets").click()
         counted = client.get("/v1/indexes/news", params={"buckets": True}).json()["buckets"]
         expect(page.locator("#buckets")).to_contain_text(
-            f"{counted['buckets']} buckets; the largest holds {counted['largest']} document"
+            f"{counted['buckets']} buckets; the largest has {counted['largest']} document"
         )
 
         search(page)

@@ -101,10 +101,10 @@ def test_d03_identical_documents_are_found_however_short(short: str) -> None:
     assert removed_of(result) == {"c": ("a", 1.0)}
 
 
-def write_rows(path: Path, texts: list[str]) -> str:
+def write_rows(path: Path, texts: list[str]) -> Path:
     """Rows without ids."""
     path.write_text("".join(json.dumps({"text": one}) + "\n" for one in texts), encoding="utf-8")
-    return str(path)
+    return path
 
 
 def test_d04_ids_that_are_made_do_not_depend_on_the_order_of_the_files(tmp_path: Path) -> None:

@@ -173,8 +173,8 @@ def test_several_files_are_one_collection(tmp_path: Path) -> None:
     paths = []
     for part in range(3):
         rows = list(rows_of(texts))[part * 40 : (part + 1) * 40]
-        paths.append(str(tmp_path / f"part{part}.jsonl"))
-        Path(paths[-1]).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        paths.append(tmp_path / f"part{part}.jsonl")
+        paths[-1].write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     assert all_of(benzer.find_duplicates(paths, recall=SURE)) == all_of(find(texts))
 
 

@@ -116,12 +116,12 @@ def test_the_order_of_the_sources_is_their_priority(tmp_path: Path) -> None:
     assert answer(find_duplicates(wanted[::-1], **LOSSY)) != by_order
 
 
-def jsonl(path: Path, rows: Iterable[Row]) -> str:
+def jsonl(path: Path, rows: Iterable[Row]) -> Path:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return str(path)
+    return path
 
 
-def many_files(folder: Path, rows: Rows, size: int) -> list[str]:
+def many_files(folder: Path, rows: Rows, size: int) -> list[Path]:
     """Files of so many rows."""
     return [
         jsonl(folder / f"part-{start:05}.jsonl", rows[start : start + size])
@@ -129,23 +129,23 @@ def many_files(folder: Path, rows: Rows, size: int) -> list[str]:
     ]
 
 
-def compressed(path: Path, rows: Rows, compress: Callable[[bytes], bytes]) -> str:
+def compressed(path: Path, rows: Rows, compress: Callable[[bytes], bytes]) -> Path:
     data = "".join(json.dumps(row) + "\n" for row in rows).encode()
     path.write_bytes(compress(data))
-    return str(path)
+    return path
 
 
-def delimited(path: Path, rows: Rows) -> str:
+def delimited(path: Path, rows: Rows) -> Path:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()
         writer.writerows(rows)
-    return str(path)
+    return path
 
 
-def parquet(path: Path, rows: Rows, group: int) -> str:
+def parquet(path: Path, rows: Rows, group: int) -> Path:
     pq.write_table(pa.Table.from_pylist(rows), path, row_group_size=group)
-    return str(path)
+    return path
 
 
 def one_by_one(rows: Rows) -> Iterator[Row]:

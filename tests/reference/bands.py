@@ -66,7 +66,7 @@ def candidates(keys: Sequence[Sequence[int]], limit: int) -> tuple[list[tuple[in
 def probability_found(similarity: float, bands: int, rows: int) -> float:
     """The probability that a pair of this similarity shares at least one band: 1 - (1 - s^r)^b.
 
-    >>> round(found(0.8, 9, 4), 3)
+    >>> round(probability_found(0.8, 9, 4), 3)
     0.991
     """
     return 1.0 - (1.0 - similarity**rows) ** bands

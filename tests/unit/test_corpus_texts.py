@@ -16,7 +16,7 @@ LINES = '{"text": "caf\\u00e9 \\"x\\"\\n"}\n{"text": null}\n{"text": ""}\n{"text
 def test_texts_are_those_of_the_documents_asked_for_in_that_order(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text(LINES, encoding="utf-8")
-    corpus = read([str(path)], Schema()).corpus
+    corpus = read(path, Schema()).corpus
     asked = [3, 0, 1, 2, 3]
     ends, data = corpus.texts(np.array(asked, dtype=np.uint32), 0)
     found = [data[start:end].tobytes().decode() for start, end in pairwise(ends)]

@@ -145,7 +145,7 @@ def test_rows_of_a_mapped_file_are_copied_line_for_line(tmp_path: Path, mark: by
         content = mark + b"".join(drawn) + b'{"text": "end"}' + last
         path = tmp_path / f"{case}.jsonl"
         path.write_bytes(content)
-        found = read([str(path)], Schema(), options=Options(on_error="skip"))
+        found = read(path, Schema(), options=Options(on_error="skip"))
         report = found.reports[0]
         keep = rng.random(report.documents) < rng.choice([0.1, 0.5, 0.9])
         assert found.sources[0].write_rows(keep, tmp_path / f"{case}.copy") == keep.sum()
@@ -158,7 +158,7 @@ def test_the_core_copies_each_of_several_files_and_no_other_source(tmp_path: Pat
     second = b'{"id": "x", "text": "four"}\n' + b"\n" + b'{"id": "y", "text": "five"}\n'
     (tmp_path / "1.jsonl").write_bytes(first.replace(b'"id": "a", ', b""))
     (tmp_path / "2.jsonl").write_bytes(second)
-    found = read([str(tmp_path / "1.jsonl"), str(tmp_path / "2.jsonl")], Schema())
+    found = read([tmp_path / "1.jsonl", tmp_path / "2.jsonl"], Schema())
     copy = tmp_path / "copy"
     copy.touch()
     assert copy_documents(found.corpus, 1, np.array([False, True]), copy)
@@ -173,7 +173,7 @@ def test_the_core_copies_each_of_several_files_and_no_other_source(tmp_path: Pat
 
 def source_of(path: Path) -> Source:
     path.write_bytes(b"".join(LINES[:1]))
-    return read([str(path)], Schema()).sources[0]
+    return read(path, Schema()).sources[0]
 
 
 def test_a_file_that_changed_is_not_copied_from(tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ def test_a_file_that_changed_is_not_copied_from(tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_a_full_disk_is_told_with_the_file(tmp_path: Path) -> None:
     source_of(tmp_path / "a.jsonl")
-    corpus = read([str(tmp_path / "a.jsonl")], Schema()).corpus
+    corpus = read(tmp_path / "a.jsonl", Schema()).corpus
     with pytest.raises(OSError, match="No space left on device") as raised:
         copy_documents(corpus, 0, np.array([True]), "/dev/full")
     assert str(raised.value.filename) == "/dev/full"
