@@ -83,37 +83,37 @@ def reported(address: str, folder: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("how", ["first", "beyond the driver"])
-def test_the_answer_is_that_of_the_local_run(told: dict[str, Any], local: Any, how: str) -> None:
+def test_the_answer_is_that_of_the_local_run(reported: dict[str, Any], local: Any, how: str) -> None:
     expected = local_answer(local)
     assert min(expected["counts"][name] for name in ("near", "identical", "oversized_buckets")) > 0
-    assert told[how] == expected
+    assert reported[how] == expected
 
 
-def test_what_a_checkpoint_holds_is_not_made_again(told: dict[str, Any], local: Any) -> None:
-    assert not told["made again"]
-    assert told["counted again"] == local.counts
+def test_what_a_checkpoint_holds_is_not_made_again(reported: dict[str, Any], local: Any) -> None:
+    assert not reported["made again"]
+    assert reported["counted again"] == local.counts
 
 
-def test_a_removal_of_changed_content_is_void(told: dict[str, Any], local: Any) -> None:
-    [(changed, said)] = told["changed"].items()
+def test_a_removal_of_changed_content_is_void(reported: dict[str, Any], local: Any) -> None:
+    [(changed, said)] = reported["changed"].items()
     assert changed in local.removed
     assert CHANGED not in documents().column("text").to_pylist()
     assert said == [changed]
-    assert told["applied"] == sorted([*local.kept, changed])
+    assert reported["applied"] == sorted([*local.kept, changed])
 
 
-def test_rows_are_annotated(told: dict[str, Any], local: Any) -> None:
+def test_rows_are_annotated(reported: dict[str, Any], local: Any) -> None:
     expected = {id: [None, None] for id in local.ids}
     expected |= {id: [one.kept_id, one.similarity] for id, one in local.removed.items()}
-    assert told["annotated"] == sorted([id, *rest] for id, rest in expected.items())
+    assert reported["annotated"] == sorted([id, *rest] for id, rest in expected.items())
 
 
-def test_the_alarms_are_those_of_the_local_run(told: dict[str, Any], local: Any) -> None:
+def test_the_alarms_are_those_of_the_local_run(reported: dict[str, Any], local: Any) -> None:
     alarms = json.dumps([alarm.to_dict() for alarm in local.alarms()])
-    assert json.dumps(told["alarms"]).replace("the DataFrame", "table") == alarms
+    assert json.dumps(reported["alarms"]).replace("the DataFrame", "table") == alarms
 
 
-def test_queries_find_what_an_index_finds(told: dict[str, Any]) -> None:
+def test_queries_find_what_an_index_finds(reported: dict[str, Any]) -> None:
     index = Index.open("memory:", IndexSettings(threshold=OPTIONS["threshold"]))
     index.add(Document(row["id"], {"text": row["text"]}) for row in documents().to_pylist())
     expected = [
@@ -121,5 +121,5 @@ def test_queries_find_what_an_index_finds(told: dict[str, Any]) -> None:
         for row in queries().to_pylist()
         for rank, match in enumerate(index.find_similar({"text": row["text"]}, 3), 1)
     ]
-    assert told["matches"] == expected
+    assert reported["matches"] == expected
     assert len(expected) > 20

@@ -185,8 +185,8 @@ def test_opencv_keeps_its_threads() -> None:
             self.threads = count
 
     cv, guard = Cv(), OneThread()
-    with guard.held(cv):
-        with guard.held(cv):
+    with guard.limited(cv):
+        with guard.limited(cv):
             assert cv.threads == 1
         assert cv.threads == 1
     assert cv.threads == 5

@@ -209,11 +209,11 @@ def test_d05_a_source_that_drifts_from_topic_to_topic_is_not_one_cluster() -> No
 # -- sources ----------------------------------------------------------------------------------------------------------
 
 
-def write_source(path: Path, texts: list[str], broken: int = 0) -> str:
+def write_source(path: Path, texts: list[str], broken: int = 0) -> Path:
     """A JSONL file with malformed lines at its end."""
     rows = [json.dumps({"id": f"{path.stem}{at}", "text": text}) for at, text in enumerate(texts)]
     path.write_text("\n".join([*rows, *["{"] * broken]) + "\n", encoding="utf-8")
-    return str(path)
+    return path
 
 
 def test_every_document_is_counted_in_its_source(tmp_path: Path) -> None:

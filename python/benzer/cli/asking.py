@@ -12,7 +12,7 @@ import click
 
 from benzer.cli import console
 from benzer.errors import InputError
-from benzer.views.outputs import ignored
+from benzer.views.outputs import ignored, read_as
 from benzer.wording import count
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def text_of(name: str, data: bytes) -> str:
             f"{name}: byte {count(error.start)} is not {error.encoding.upper()}: convert the file, e.g. with iconv"
         ) from None
     if encoding != "utf-8":
-        console.note(f"{name} is read as {encoding}")
+        console.note(read_as(name, encoding))
     return text.removeprefix("\ufeff")
 
 

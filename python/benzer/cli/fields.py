@@ -143,7 +143,7 @@ column_options = stacked(
     ),
     option(
         INPUT, "--format", "format", type=click.Choice(FORMATS), metavar="FORMAT",
-        show_default="from the file name", help=f"Input format: {', '.join(FORMATS)}.",
+        show_default="from the file name", help=f"Format: {', '.join(FORMATS)}.",
     ),
     option(
         INPUT, "--delimiter", metavar="CHARACTER", callback=parse_delimiter, show_default="detected",

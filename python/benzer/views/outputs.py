@@ -64,6 +64,15 @@ def malformed_lines(rows: Sequence[str], total: int) -> Iterator[str]:
         yield f"  {others(total - MALFORMED)}"
 
 
+def read_as(name: str, encoding: str) -> str:
+    """The detected encoding of a file.
+
+    >>> read_as("a.txt", "cp1252")
+    'a.txt is read as cp1252'
+    """
+    return f"{plain(name)} is read as {encoding}"
+
+
 def ignored(names: Sequence[str]) -> str:
     """Keys of a document that are not fields of the index.
 
