@@ -193,7 +193,7 @@ class Bands:
         [Bands(bands=2, rows=1), Bands(bands=3, rows=2), Bands(bands=5, rows=3)]
         """
         check_threshold(threshold)
-        check_recall(recall, item=False)
+        check_recall(recall, allow_one=False)
         limit = DEFAULT_LIMIT if num_hashes is None else _checked_num_hashes(num_hashes)
         shapes = [cls(bands, rows) for bands, rows in _shapes_for_recall(threshold, recall, limit)]
         if not shapes:

@@ -89,15 +89,15 @@ def check_threshold(threshold: object, zero: bool = False) -> None:
         raise SettingsError(f"threshold must be in {'[' if zero else '('}0, 1], got {threshold}: try 0.8")
 
 
-def check_recall(recall: object, item: bool = True) -> None:
+def check_recall(recall: object, allow_one: bool = True) -> None:
     """Raise an error unless a recall is in (0, 1], or in (0, 1) if it must not be 1.
 
-    >>> check_recall(1, one=False)
+    >>> check_recall(1, allow_one=False)
     Traceback (most recent call last):
     benzer.errors.SettingsError: recall must be in (0, 1), got 1: use e.g. 0.95
     """
-    if not is_number(recall) or not 0 < recall <= 1 or (recall == 1 and not item):  # type: ignore[operator]
-        interval = f"(0, 1{']' if item else ')'}"
+    if not is_number(recall) or not 0 < recall <= 1 or (recall == 1 and not allow_one):  # type: ignore[operator]
+        interval = f"(0, 1{']' if allow_one else ')'}"
         raise SettingsError(f"recall must be in {interval}, got {recall}: use e.g. 0.95")
 
 

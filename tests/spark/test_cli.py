@@ -157,7 +157,7 @@ def test_a_terminal_shows_steps_in_their_order_each_once() -> None:
 
 def test_where_nothing_is_shown_steps_are_silent() -> None:
     Steps(None).reach("write")
-    assert Steps(None).at == 0
+    assert Steps(None).step == 0
 
 
 def test_the_example_writes_the_evidence(

@@ -93,8 +93,8 @@ def test_cut_json_lines_are_the_documents_of_a_local_run(spark: Any, tmp_path: P
     first.write_bytes(b"\xef\xbb\xbf" + b"".join(lines(120)))
     later = b"".join(lines(40)).replace(b'"id": ', b'"id": 1000') + b'{"text": "no newline"}'
     second.write_bytes(later.replace(b'1000"', b'"b'))
-    inputs = [str(first), str(second)]
-    documents = read_files(spark, inputs, on_error="skip", keep="largest:n")
+    inputs = [first, second]
+    documents = read_files(spark, [str(path) for path in inputs], on_error="skip", keep="largest:n")
     assert len(documents.parts) > 20
     assert rows_of(documents.through(Echo(), ECHOED)) == expected(inputs, Schema(), extra="n")
 

@@ -225,7 +225,7 @@ def test_every_document_is_counted_in_its_source(tmp_path: Path) -> None:
     for place, row in enumerate(rows):
         own = [one for one in found.ids if str(one).startswith("abc"[place])]
         gone = [found.removed[one].kept_id == originals[one] for one in own if one in found.removed]
-        assert row.name == paths[place]
+        assert row.name == str(paths[place])
         assert (row.read, row.documents, row.malformed) == (len(texts[place::3]) + place, len(own), place)
         assert (row.removed, row.identical, row.near) == (len(gone), sum(gone), len(gone) - sum(gone))
         assert row.kept == len(own) - len(gone)

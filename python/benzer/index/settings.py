@@ -70,7 +70,7 @@ class IndexSettings:
         schema = schema or Schema()
         threshold = schema.default_threshold if threshold is None else threshold
         check_threshold(threshold)
-        check_recall(recall, item=False)
+        check_recall(recall, allow_one=False)
         chosen = bands or Bands.for_recall(schema.band_threshold(threshold), recall, num_hashes)
         values = {
             "schema": schema,
