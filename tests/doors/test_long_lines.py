@@ -81,8 +81,8 @@ def test_a_long_line_takes_four_times_its_size(make: object, shingle: str, tmp_p
     assert kept == content
 
 
-def test_a_compressed_long_line_takes_five_times_its_size(tmp_path: Path, base: int) -> None:
-    content = ('{"text": "' + random.Random(1).randbytes(LINE * 4 // 9).hex(" ", 4) + '"}\n').encode()
+def test_a_compressed_long_line_takes_four_times_its_size(tmp_path: Path, base: int) -> None:
+    content = ('{"text": "' + random.Random(1).randbytes(LINE).hex(" ", 4) + '"}\n').encode()
     (tmp_path / "long.jsonl.zst").write_bytes(zstandard.compress(content, 1))
     used = peak("dedupe", str(tmp_path / "long.jsonl.zst"), "--output", str(tmp_path / "out"))
-    assert used - base < 5 * len(content)
+    assert used - base < 4 * len(content)
